@@ -1,0 +1,1 @@
+"""Audits of the merged tree: facts in, findings out, one module an audit."""

@@ -1,0 +1,1 @@
+"""Decisions about checks: gate, triage, baseline. Pure functions."""

@@ -1,0 +1,1 @@
+"""Where pull requests and checks live: the protocol and its implementations."""

@@ -1,0 +1,413 @@
+"""The only module that starts git, through GitPython's `Repo.git`.
+
+Small free functions over the path of a repository. Bytes in, bytes out; names as in `paths.py`.
+Hooks, file-system monitors and the user's own git settings have no part in what runs here, and a
+timeout kills the whole process group, so that no git survives the run that started it.
+"""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from git import Git, Repo
+from git.exc import GitCommandNotFound, InvalidGitRepositoryError, NoSuchPathError
+
+from nightly_sync import paths
+from nightly_sync.conflicts import Entry
+from nightly_sync.errors import StopForPerson, SyncError
+
+MINIMUM = (2, 38)  # first with `merge-tree --write-tree`
+DEFAULT_TIMEOUT = 600.0  # seconds
+PINNED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "core.autocrlf=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "commit.gpgSign=false",
+    "merge.conflictStyle=zdiff3",
+    "merge.directoryRenames=conflict",
+    "merge.renames=true",
+    "merge.renormalize=false",
+    "diff.renames=true",
+    "diff.algorithm=histogram",
+    "protocol.ext.allow=never",
+)
+NULL_OID = "0" * 40
+OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+INSTALL_HINT = "install git 2.38 or newer (on Debian: apt-get install git)"
+
+
+class GitError(SyncError):
+    """git said no; the message holds what was asked and git's own words."""
+
+    def __init__(self, args: tuple[str, ...], code: int, stderr: str):
+        self.code = code
+        self.stderr = stderr.strip()
+        super().__init__(f"git {_short(args)} failed ({code}): {self.stderr or 'no message'}")
+
+
+class GitTimeout(SyncError):
+    """git took longer than allowed and was killed with all its children."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a git command returned."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        """Standard output as text, undecodable bytes kept, the last newline dropped."""
+        return paths.from_bytes(self.out).removesuffix("\n")
+
+
+def _short(args: Iterable[str]) -> str:
+    words = " ".join(args)
+    return words if len(words) < 200 else f"{words[:200]}..."
+
+
+@lru_cache(maxsize=64)
+def _command(repo: Path) -> Git:
+    try:
+        return Repo(repo).git
+    except (InvalidGitRepositoryError, NoSuchPathError) as error:
+        raise SyncError(f"{repo} is not a git repository") from error
+
+
+def _scrubbed(command: list[str], keep: Mapping[str, str]) -> list[str]:
+    """Drop the caller's GIT_* variables, which would point git at another repository."""
+    foreign = [name for name in os.environ if name.startswith("GIT_") and name not in keep]
+    allowed = {"GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSL_CAINFO", "GIT_ASKPASS", "GIT_EXEC_PATH"}
+    unset = [word for name in foreign if name not in allowed for word in ("-u", name)]
+    return ["env", *unset, *command] if unset else command
+
+
+def run(
+    repo: Path,
+    *args: str,
+    stdin: bytes | None = None,
+    env: Mapping[str, str] | None = None,
+    ok: Iterable[int] = (0,),
+    timeout: float = DEFAULT_TIMEOUT,
+) -> Result:
+    """Run `git ARGS` for the repository at `repo`.
+
+    `ok` lists the exit codes that are answers; any other raises GitError. After `timeout`
+    seconds, or on any exception here (a cancelled run), the process group is killed.
+    """
+    pinned = [word for setting in PINNED for word in ("-c", setting)]
+    variables = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(env or {})}
+    # -C, as GitPython starts git one folder too high in a bare repository not named *.git.
+    command = _scrubbed(["git", "-C", str(repo), *pinned, *args], variables)
+    process: Any = _command(repo).execute(
+        command,
+        istream=subprocess.PIPE,
+        as_process=True,
+        env=variables,
+        start_new_session=True,
+    )
+    out, err = _finish(process.proc, stdin, timeout, args)
+    result = Result(process.proc.returncode, out, err.decode("utf-8", "replace"))
+    if result.code not in tuple(ok):
+        raise GitError(args, result.code, result.err)
+    return result
+
+
+def _finish(
+    process: "subprocess.Popen[bytes]", stdin: bytes | None, timeout: float, args: tuple[str, ...]
+) -> tuple[bytes, bytes]:
+    try:
+        return process.communicate(stdin, timeout)
+    except subprocess.TimeoutExpired as error:
+        raise GitTimeout(f"git {_short(args)} took over {timeout:g} s and was stopped") from error
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def check_version() -> tuple[int, ...]:
+    """The installed git's version; raises SyncError, with what to install, if missing or old."""
+    try:
+        text = str(Git().version())
+    except GitCommandNotFound as error:
+        raise SyncError(f"git was not found: {INSTALL_HINT}") from error
+    numbers = tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+    if numbers < MINIMUM:
+        raise SyncError(f"this git is too old ({text}): {INSTALL_HINT}")
+    return numbers
+
+
+def init_bare(repo: Path) -> None:
+    """Create an empty bare repository, without the template's hooks."""
+    repo.mkdir(parents=True, exist_ok=True)
+    Git(str(repo)).init("--bare", "--quiet", "--template=", "--initial-branch=main", str(repo))
+
+
+# Refs and commits
+
+
+def commit_of(repo: Path, name: str) -> str | None:
+    """The SHA of the commit that `name` stands for, or None if there is no such commit."""
+    result = run(
+        repo,
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        f"{name}^{{commit}}",
+        ok=(0, 1, 128),
+    )
+    return result.text if result.code == 0 and OID.fullmatch(result.text) else None
+
+
+def tree_of(repo: Path, commit: str) -> str:
+    """The tree of a commit."""
+    return run(repo, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text
+
+
+def merge_bases(repo: Path, left: str, right: str) -> tuple[str, ...]:
+    """All best common ancestors; empty for unrelated histories."""
+    return tuple(run(repo, "merge-base", "--all", left, right, ok=(0, 1)).text.split())
+
+
+def is_ancestor(repo: Path, ancestor: str, commit: str) -> bool:
+    """Is `ancestor` reachable from `commit`?"""
+    return run(repo, "merge-base", "--is-ancestor", ancestor, commit, ok=(0, 1)).code == 0
+
+
+def count(repo: Path, commits: str) -> int:
+    """How many commits a range holds, e.g. `dev..main`."""
+    return int(run(repo, "rev-list", "--count", "--end-of-options", commits).text)
+
+
+def is_shallow(repo: Path) -> bool:
+    """Is history cut off?"""
+    return run(repo, "rev-parse", "--is-shallow-repository").text == "true"
+
+
+def refs(repo: Path, prefix: str) -> dict[str, str]:
+    """Full ref name to SHA, for every ref below `prefix` (a whole name or a folder)."""
+    listing = run(repo, "for-each-ref", "--format=%(objectname) %(refname)", prefix).text
+    pairs = (line.split(" ", 1) for line in listing.splitlines())
+    return {name: sha for sha, name in pairs}
+
+
+def remote_branches(repo: Path, remote: str) -> dict[str, str]:
+    """Branch name to SHA as the remote has them now."""
+    listing = run(repo, "ls-remote", "--heads", "--end-of-options", remote).text
+    pairs = (line.split("\t", 1) for line in listing.splitlines())
+    return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit's header and message."""
+
+    sha: str
+    parents: tuple[str, ...]
+    tree: str
+    author: str
+    email: str
+    date: str  # ISO 8601, committer date
+    subject: str
+    body: str
+
+
+_FORMAT = "%H%x00%P%x00%T%x00%an%x00%ae%x00%cI%x00%s%x00%b%x00%x00"
+
+
+def log(repo: Path, *revisions: str, options: tuple[str, ...] = ()) -> tuple[Commit, ...]:
+    """Commits, newest first, e.g. `log(repo, "dev..main", options=("--first-parent",))`."""
+    result = run(repo, "log", f"--format={_FORMAT}", *options, "--end-of-options", *revisions)
+    records = result.text.split("\0\0\n")
+    return tuple(_commit(record.removesuffix("\0\0")) for record in records if record)
+
+
+def _commit(record: str) -> Commit:
+    sha, parents, tree, author, email, date, subject, body = record.split("\0", 7)
+    return Commit(sha, tuple(parents.split()), tree, author, email, date, subject, body)
+
+
+def touched(repo: Path, commits: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """`(sha, subject, paths)` for each commit of a range that is no merge, in one pass."""
+    args = ("log", "--no-merges", "-z", "--name-only", "--no-renames", "--format=%x01%H%x02%s%x03")
+    result = run(repo, *args, "--end-of-options", commits)
+    return [_touched(chunk) for chunk in result.text.split("\x01") if chunk]
+
+
+def _touched(chunk: str) -> tuple[str, str, tuple[str, ...]]:
+    header, _, names = chunk.partition("\x03")
+    sha, _, subject = header.partition("\x02")
+    return sha, subject, tuple(name for name in names.strip("\0\n").split("\0") if name)
+
+
+# Trees and blobs
+
+
+def tree_entries(repo: Path, tree: str, *below: str) -> dict[str, Entry]:
+    """Path to entry for every file, symlink and submodule of a tree (or commit)."""
+    result = run(repo, "ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree, *below)
+    return dict(_entry(line) for line in result.out.split(b"\0") if line)
+
+
+def _entry(line: bytes) -> tuple[str, Entry]:
+    head, _, name = line.partition(b"\t")
+    mode, _, oid = head.decode().split()
+    return paths.from_bytes(name), Entry(mode=mode, oid=oid)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One path that differs between two trees; None where a side lacks it."""
+
+    path: str
+    old: Entry | None
+    new: Entry | None
+
+
+def changes(repo: Path, old: str, new: str) -> tuple[Change, ...]:
+    """Paths that differ between two trees, by content id; renames show as delete and add."""
+    result = run(repo, "diff-tree", "-r", "-z", "--no-renames", "--end-of-options", old, new)
+    fields = [field for field in result.out.split(b"\0") if field]
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    return tuple(_change(head.decode(), paths.from_bytes(name)) for head, name in pairs)
+
+
+def _change(head: str, name: str) -> Change:
+    old_mode, new_mode, old_oid, new_oid, _ = head.removeprefix(":").split()
+    old = None if set(old_oid) == {"0"} else Entry(mode=old_mode, oid=old_oid)
+    new = None if set(new_oid) == {"0"} else Entry(mode=new_mode, oid=new_oid)
+    return Change(name, old, new)
+
+
+def read_blobs(repo: Path, oids: Iterable[str]) -> dict[str, bytes]:
+    """Content of many blobs, by one `cat-file --batch`; raises GitError if one is missing."""
+    wanted = sorted(set(oids))
+    if not wanted:
+        return {}
+    result = run(repo, "cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in wanted).encode())
+    return dict(_blobs(result.out))
+
+
+def _blobs(out: bytes) -> Iterator[tuple[str, bytes]]:
+    position = 0
+    while position < len(out):
+        end = out.index(b"\n", position)
+        oid, kind, *size = out[position:end].decode().split()
+        if not size:
+            raise GitError(("cat-file", oid), 128, f"object {oid} is {kind}")
+        start, position = end + 1, end + 2 + int(size[0])
+        yield oid, out[start : position - 1]
+
+
+def read_file(repo: Path, commit: str, path: str) -> bytes | None:
+    """A file's content at a commit, or None if it is not there."""
+    entry = tree_entries(repo, commit, path).get(path)
+    return read_blobs(repo, [entry.oid])[entry.oid] if entry else None
+
+
+def write_blob(repo: Path, content: bytes) -> str:
+    """Store content as a blob, as it is: no attributes, no line-end conversion."""
+    args = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
+    return run(repo, *args, stdin=content).text
+
+
+def edit_tree(repo: Path, tree: str, edits: Mapping[str, Entry | None], scratch: Path) -> str:
+    """A tree like `tree` with entries set, or removed where None; uses an index in `scratch`."""
+    if not edits:
+        return tree
+    env = {"GIT_INDEX_FILE": str(scratch / "index")}
+    lines = (_index_line(name, entry) for name, entry in sorted(edits.items(), key=_removals_first))
+    run(repo, "read-tree", tree, env=env)
+    run(repo, "update-index", "-z", "--index-info", stdin=b"".join(lines), env=env)
+    return run(repo, "write-tree", env=env).text
+
+
+def _removals_first(item: tuple[str, Entry | None]) -> tuple[bool, str]:
+    return item[1] is not None, item[0]
+
+
+def _index_line(name: str, entry: Entry | None) -> bytes:
+    mode, oid = (entry.mode, entry.oid) if entry else ("0", NULL_OID)
+    return f"{mode} {oid}\t".encode() + paths.to_bytes(name) + b"\0"
+
+
+def grep_files(repo: Path, tree: str, words: Iterable[str], globs: Iterable[str]) -> list[str]:
+    """Paths in a tree, limited by `globs`, that hold any of the whole words."""
+    patterns = "\n".join(words).encode()
+    if not patterns:
+        return []
+    args = ("grep", "-l", "-z", "-w", "-F", "-I", "--full-name", "-f", "-")
+    result = run(repo, *args, tree, "--", *globs, stdin=patterns, ok=(0, 1))
+    names = (paths.from_bytes(name) for name in result.out.split(b"\0") if name)
+    return [name.removeprefix(f"{tree}:") for name in names]
+
+
+# Commits and pushes
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Author and committer of a commit to be made; `date` in any form git reads."""
+
+    name: str
+    email: str
+    date: str | None = None
+
+    def env(self) -> dict[str, str]:
+        """The variables that make git use this identity."""
+        values = {"NAME": self.name, "EMAIL": self.email, "DATE": self.date}
+        return {
+            f"GIT_{role}_{key}": value
+            for role in ("AUTHOR", "COMMITTER")
+            for key, value in values.items()
+            if value
+        }
+
+
+def commit_tree(repo: Path, tree: str, parents: Iterable[str], message: str, who: Signature) -> str:
+    """Make a commit from a tree; touches no ref, index or worktree."""
+    parent_args = [word for parent in parents for word in ("-p", parent)]
+    text = message.encode("utf-8", "surrogateescape")
+    return run(repo, "commit-tree", tree, *parent_args, "-F", "-", stdin=text, env=who.env()).text
+
+
+def push(
+    repo: Path, remote: str, commit: str, branch: str, expected: str | None, timeout: float
+) -> None:
+    """Push one commit to one branch, only if the branch still is where we last saw it.
+
+    `expected` is the SHA we last saw there; None means that the branch must not exist yet.
+    Raises StopForPerson when someone else moved it, GitError for any other refusal.
+    """
+    ref = f"refs/heads/{branch}"
+    lease = f"--force-with-lease={ref}:{expected or ''}"
+    args = ("push", "--porcelain", "--atomic", "--no-verify", lease, "--end-of-options")
+    result = run(repo, *args, remote, f"{commit}:{ref}", ok=range(256), timeout=timeout)
+    if result.code == 0:
+        return
+    if "stale info" in result.err + result.text or "fetch first" in result.text:
+        raise StopForPerson(
+            f"{branch} moved on {remote} since this run last saw it; nothing was pushed. "
+            "Look at the new commits there, then run again."
+        )
+    raise GitError(args, result.code, f"{result.err}\n{result.text}")
+
+
+def delete_branch(repo: Path, remote: str, branch: str, expected: str) -> None:
+    """Delete a branch on the remote, only if it still is at `expected`."""
+    ref = f"refs/heads/{branch}"
+    lease = f"--force-with-lease={ref}:{expected}"
+    run(repo, "push", "--porcelain", lease, "--end-of-options", remote, f":{ref}")

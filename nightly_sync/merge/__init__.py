@@ -1,0 +1,1 @@
+"""From two commits to one tree: the plan and the rules it asks, one module a rule."""

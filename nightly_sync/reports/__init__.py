@@ -1,0 +1,1 @@
+"""Reports: facts in, Markdown and tables out, one module a report."""

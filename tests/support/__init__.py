@@ -1,0 +1,1 @@
+"""Helpers of the tests: real repositories, small and quick to build."""
