@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from git import Git, Repo
@@ -38,6 +39,7 @@ PINNED = (
     "merge.renormalize=false",
     "diff.renames=true",
     "diff.algorithm=histogram",
+    "advice.submoduleMergeConflict=false",  # git 2.39 prints it into merge-tree's -z output
     "protocol.ext.allow=never",
 )
 NULL_OID = "0" * 40
@@ -100,6 +102,7 @@ def run(
     env: Mapping[str, str] | None = None,
     ok: Iterable[int] = (0,),
     timeout: float = DEFAULT_TIMEOUT,
+    cwd: Path | None = None,
 ) -> Result:
     """Run `git ARGS` for the repository at `repo`.
 
@@ -109,7 +112,7 @@ def run(
     pinned = [word for setting in PINNED for word in ("-c", setting)]
     variables = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(env or {})}
     # -C, as GitPython starts git one folder too high in a bare repository not named *.git.
-    command = _scrubbed(["git", "-C", str(repo), *pinned, *args], variables)
+    command = _scrubbed(["git", "-C", str(cwd or repo), *pinned, *args], variables)
     process: Any = _command(repo).execute(
         command,
         istream=subprocess.PIPE,
@@ -147,6 +150,11 @@ def check_version() -> tuple[int, ...]:
     if numbers < MINIMUM:
         raise SyncError(f"this git is too old ({text}): {INSTALL_HINT}")
     return numbers
+
+
+def objects_of(repo: Path) -> Path:
+    """The folder of the repository's object store."""
+    return Path(run(repo, "rev-parse", "--path-format=absolute", "--git-path", "objects").text)
 
 
 def init_bare(repo: Path) -> None:
@@ -253,6 +261,19 @@ def _touched(chunk: str) -> tuple[str, str, tuple[str, ...]]:
     return sha, subject, tuple(name for name in names.strip("\0\n").split("\0") if name)
 
 
+def patches(
+    repo: Path, commits: str, only: Iterable[str] = (), options: tuple[str, ...] = ()
+) -> bytes:
+    """`git log -p -U0` of a range without its merges, newest first, in one pass.
+
+    Each commit starts with `NUL SHA NUL SUBJECT NUL`; `only` limits it to paths, taken literally.
+    """
+    shape = ("-p", "-U0", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+    prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--format=%x00%H%x00%s%x00")
+    args = ("--literal-pathspecs", "log", "--no-merges", *shape, *prefixes, *options)
+    return run(repo, *args, "--end-of-options", commits, "--", *only).out
+
+
 # Trees and blobs
 
 
@@ -292,6 +313,14 @@ def _change(head: str, name: str) -> Change:
     return Change(name, old, new)
 
 
+def renames(repo: Path, old: str, new: str) -> dict[str, str]:
+    """Old name to new name of every file git takes for renamed between two trees."""
+    args = ("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status")
+    result = run(repo, *args, "--end-of-options", old, new)
+    fields = [paths.from_bytes(field) for field in result.out.split(b"\0")[:-1]]
+    return dict(zip(fields[1::3], fields[2::3], strict=True))
+
+
 def read_blobs(repo: Path, oids: Iterable[str]) -> dict[str, bytes]:
     """Content of many blobs, by one `cat-file --batch`; raises GitError if one is missing."""
     wanted = sorted(set(oids))
@@ -324,6 +353,19 @@ def write_blob(repo: Path, content: bytes) -> str:
     return run(repo, *args, stdin=content).text
 
 
+def write_blobs(repo: Path, contents: list[bytes]) -> list[str]:
+    """Store many contents by one `hash-object`, as they are; their ids, in order."""
+    if not contents:
+        return []
+    with TemporaryDirectory(prefix="nightly-sync-blobs-") as folder:
+        files = [Path(folder) / str(number) for number in range(len(contents))]
+        for file, content in zip(files, contents, strict=True):
+            file.write_bytes(content)
+        names = "".join(f"{file}\n" for file in files).encode()
+        args = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin-paths")
+        return run(repo, *args, stdin=names).text.split()
+
+
 def edit_tree(repo: Path, tree: str, edits: Mapping[str, Entry | None], scratch: Path) -> str:
     """A tree like `tree` with entries set, or removed where None; uses an index in `scratch`."""
     if not edits:
@@ -344,13 +386,10 @@ def _index_line(name: str, entry: Entry | None) -> bytes:
     return f"{mode} {oid}\t".encode() + paths.to_bytes(name) + b"\0"
 
 
-def grep_files(repo: Path, tree: str, words: Iterable[str], globs: Iterable[str]) -> list[str]:
-    """Paths in a tree, limited by `globs`, that hold any of the whole words."""
-    patterns = "\n".join(words).encode()
-    if not patterns:
-        return []
-    args = ("grep", "-l", "-z", "-w", "-F", "-I", "--full-name", "-f", "-")
-    result = run(repo, *args, tree, "--", *globs, stdin=patterns, ok=(0, 1))
+def grep_files(repo: Path, tree: str, pattern: str, globs: Iterable[str]) -> list[str]:
+    """Text files of a tree, limited by `globs`, with a line that matches an extended regex."""
+    args = ("grep", "-l", "-z", "-E", "-I", "--full-name", "-e", pattern)
+    result = run(repo, *args, tree, "--", *globs, ok=(0, 1))
     names = (paths.from_bytes(name) for name in result.out.split(b"\0") if name)
     return [name.removeprefix(f"{tree}:") for name in names]
 

@@ -4,6 +4,7 @@ git allows every byte but NUL and `/` in a name. In memory a name is a `str` wit
 bytes as lone surrogates (Python's `surrogateescape`), the way `os.fsdecode` gives it.
 """
 
+import os
 import re
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
@@ -20,6 +21,11 @@ def from_bytes(name: bytes) -> str:
 def to_bytes(name: str) -> bytes:
     """The bytes git knows the name by."""
     return name.encode("utf-8", "surrogateescape")
+
+
+def fs_name(name: str) -> str:
+    """The name for the file system's functions, which may use another encoding."""
+    return os.fsdecode(to_bytes(name))
 
 
 def quote(name: str) -> str:

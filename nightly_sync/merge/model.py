@@ -47,20 +47,31 @@ class Abstain(Model):
 
 
 @dataclass(frozen=True)
+class Side:
+    """One side of a hunk: its text, its lines in the whole file, and that file.
+
+    The file has every hunk on this side that differs by layout only, and the others on the
+    source, so that three texts serve all hunks of a file.
+    """
+
+    text: bytes
+    span: tuple[int, int]  # first and last line in `file`, from 1; last < first: no lines
+    file: bytes
+
+
+@dataclass(frozen=True)
 class HunkFacts:
-    """One conflicted hunk of a text file; `whole(text)` is the file with this hunk so resolved."""
+    """One conflicted hunk of a text file."""
 
     path: str
     index: int
-    base: bytes
-    target: bytes
-    source: bytes
-    before: bytes  # the file above the hunk, its other hunks as on the source
-    after: bytes
+    base: Side
+    target: Side
+    source: Side
 
-    def whole(self, text: bytes) -> bytes:
-        """The file with `text` in place of this hunk."""
-        return self.before + text + self.after
+    def side(self, take: Take) -> Side:
+        """The side a resolution may take whole."""
+        return {Take.BASE: self.base, Take.TARGET: self.target, Take.SOURCE: self.source}[take]
 
 
 @dataclass(frozen=True)
@@ -138,10 +149,15 @@ class MergePlan(Model):
     schema_version: int = SCHEMA
     source: str
     target: str
-    base: str
+    bases: tuple[str, ...]  # more than one after criss-cross merges
     auto_merge_tree: str
     resolved_tree: str | None
     paths: tuple[PathPlan, ...]
+
+    @property
+    def base(self) -> str:
+        """The merge base, the first of several."""
+        return self.bases[0]
 
     @property
     def conflicts(self) -> tuple[PathPlan, ...]:

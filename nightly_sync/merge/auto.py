@@ -1,0 +1,67 @@
+"""git's own merge, away from everybody's settings: `merge-tree` in a git folder of its own.
+
+The folder borrows the repository's object store. Its worktree holds only the target's
+`.gitattributes` (in a bare repository git would ignore them), and its `info/attributes` makes
+conflict markers 47 characters long, so that a line of the file is never taken for one. Merge
+drivers that a user's own git configuration defines are not run.
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nightly_sync import conflicts, git, paths
+
+MARKER_SIZE = 47
+_ATTRIBUTES = ".gitattributes"
+
+
+def merge_tree(repo: Path, target: str, source: str, timeout: float = git.DEFAULT_TIMEOUT) -> bytes:
+    """The raw output of `git merge-tree --write-tree -z TARGET SOURCE`, by SHA.
+
+    Writes objects to the repository's store, nothing else. Raises GitError when git can't merge
+    at all.
+    """
+    with TemporaryDirectory(prefix="nightly-sync-merge-") as folder:
+        home = Path(folder)
+        _git_folder(home / "git")
+        _attributes(repo, target, home / "tree")
+        env = {
+            "GIT_DIR": str(home / "git"),
+            "GIT_WORK_TREE": str(home / "tree"),
+            "GIT_OBJECT_DIRECTORY": str(git.objects_of(repo)),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        args = ("merge-tree", "--write-tree", "-z", "--end-of-options", target, source)
+        # From the worktree's folder: that is where git looks for .gitattributes.
+        return git.run(repo, *args, env=env, ok=(0, 1), timeout=timeout, cwd=home / "tree").out
+
+
+def auto_merge(
+    repo: Path, target: str, source: str, timeout: float = git.DEFAULT_TIMEOUT
+) -> conflicts.MergeTree:
+    """git's merged tree and the typed conflicts in it."""
+    return conflicts.parse(merge_tree(repo, target, source, timeout))
+
+
+def _git_folder(folder: Path) -> None:
+    for name in ("refs", "info"):
+        (folder / name).mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = false\n")
+    (folder / "info" / "attributes").write_text(f"* conflict-marker-size={MARKER_SIZE}\n")
+
+
+def _attributes(repo: Path, target: str, folder: Path) -> None:
+    folder.mkdir()
+    entries = git.tree_entries(repo, target)
+    wanted = {
+        name: entry.oid
+        for name, entry in entries.items()
+        if name.rsplit("/", 1)[-1] == _ATTRIBUTES and entry.mode.startswith("100")
+    }
+    blobs = git.read_blobs(repo, wanted.values())
+    for name, oid in wanted.items():
+        file = folder / paths.fs_name(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(blobs[oid])

@@ -1,0 +1,236 @@
+"""Walk one path down the ladder. Pure: facts in, a draft of its plan out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from nightly_sync.config import Fallback
+from nightly_sync.conflicts import Conflict, Entry, Kind
+from nightly_sync.merge import hunks, ladder
+from nightly_sync.merge.model import (
+    Abstain,
+    HunkFacts,
+    HunkPlan,
+    PathFacts,
+    Resolution,
+    Side,
+    Status,
+    Take,
+)
+from nightly_sync.merge.syntax import may_be_same
+
+_TEXT = {Kind.CONTENTS, Kind.ADD_ADD}
+_RULED = {Kind.RENAME_RENAME, Kind.FILE_LOCATION}  # a path rule may settle these path by path
+Facts = TypeVar("Facts")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A path's fate before its text is stored: `entry` is final, unless `text` replaces it."""
+
+    facts: PathFacts
+    rule: str
+    take: Take | None
+    evidence: str
+    status: Status
+    entry: Entry | None
+    text: bytes | None = None
+    hunks: tuple[HunkPlan, ...] = ()
+
+
+def walk(facts: PathFacts, fallback: Fallback) -> Draft | None:
+    """The draft for a path, or None where git's own result stands."""
+    conflict = facts.conflict
+    if conflict and not conflict.resolvable and not _may_rule(conflict, facts):
+        return _unresolved(facts, f"{_names(conflict)}: {' '.join(conflict.messages)}")
+    answer = first(ladder.PATH_RULES, facts)
+    if conflict is None:
+        return _changed(facts, answer)
+    if isinstance(answer, Resolution):
+        return _whole(facts, answer)
+    if not conflict.resolvable:
+        return _unresolved(facts, f"{_names(conflict)}: the path rule has no answer here")
+    if _TEXT & set(conflict.kinds):
+        return _by_hunk(facts, conflict, fallback)
+    return _whole(facts, _answer(ladder.last_path_rule(fallback)(facts)))
+
+
+def first(
+    rules: Sequence[Callable[[Facts], Resolution | Abstain]], facts: Facts
+) -> Resolution | Abstain:
+    """The first rule that can show evidence."""
+    for rule in rules:
+        answer = rule(facts)
+        if isinstance(answer, Resolution):
+            return answer
+    return Abstain()
+
+
+def _answer(answer: Resolution | Abstain) -> Resolution:
+    if isinstance(answer, Abstain):
+        raise TypeError("the last rule of a ladder never abstains")
+    return answer
+
+
+def _may_rule(conflict: Conflict, facts: PathFacts) -> bool:
+    return facts.path_rule is not None and _RULED.issuperset(conflict.kinds)
+
+
+def _names(conflict: Conflict) -> str:
+    return ", ".join(conflict.kinds)
+
+
+def _unresolved(facts: PathFacts, evidence: str) -> Draft:
+    return Draft(facts, "none", None, evidence, Status.UNRESOLVED, facts.merged)
+
+
+def _changed(facts: PathFacts, answer: Resolution | Abstain) -> Draft | None:
+    """Without a conflict a rule counts only where it changes what git made."""
+    if isinstance(answer, Abstain):
+        return None
+    draft = _whole(facts, answer)
+    return None if draft.entry == facts.merged and draft.text is None else draft
+
+
+def _whole(facts: PathFacts, answer: Resolution) -> Draft:
+    if answer.status is Status.UNRESOLVED:
+        return _unresolved(facts, answer.evidence)
+    sides = {Take.SOURCE: facts.source, Take.TARGET: facts.target, Take.BASE: facts.base}
+    entry = sides.get(answer.take, facts.merged if answer.take is Take.TEXT else None)
+    if entry and facts.merged and facts.conflict and facts.conflict.kinds == (Kind.MODE,):
+        entry = Entry(mode=entry.mode, oid=facts.merged.oid)  # the content merged cleanly
+    return Draft(
+        facts, answer.rule, answer.take, answer.evidence, answer.status, entry, answer.text
+    )
+
+
+def _by_hunk(facts: PathFacts, conflict: Conflict, fallback: Fallback) -> Draft:
+    merged = facts.merged
+    if merged is None or merged.oid not in facts.texts:
+        return _unresolved(facts, "git left no text to resolve")
+    try:
+        segments = hunks.split(facts.texts[merged.oid])
+    except ValueError as error:
+        return _unresolved(facts, str(error))
+    if not any(isinstance(segment, hunks.Hunk) for segment in segments):
+        return _unresolved(facts, "git reports a conflict, but its text holds no markers")
+    answers = _answers(facts.path, segments, fallback)
+    text = _text(facts, conflict, segments, answers)
+    plans = _hunk_plans(segments, answers)
+    mode = _mode(facts, conflict, fallback) if Kind.MODE in conflict.kinds else merged.mode
+    return _draft(facts, plans, Entry(mode=mode, oid=merged.oid), text)
+
+
+def _mode(facts: PathFacts, conflict: Conflict, fallback: Fallback) -> str:
+    side = conflict.target if fallback == "target" else conflict.source
+    return (side or conflict.source or conflict.target or facts.merged or _REGULAR).mode
+
+
+_REGULAR = Entry(mode="100644", oid="")
+
+
+def _draft(facts: PathFacts, plans: tuple[HunkPlan, ...], entry: Entry, text: bytes) -> Draft:
+    order = (Status.UNRESOLVED, Status.PROPOSAL, Status.SETTLED)
+    status = next(kind for kind in order if any(plan.status is kind for plan in plans))
+    rules = sorted({plan.rule for plan in plans})
+    takes = {plan.take for plan in plans}
+    evidence = (
+        f"{len(plans)} conflicting hunk{'s' if len(plans) > 1 else ''}; what git merged stays"
+    )
+    take = takes.pop() if len(takes) == 1 else None
+    open_end = status is Status.UNRESOLVED
+    return Draft(
+        facts, "+".join(rules), take, evidence, status, entry, None if open_end else text, plans
+    )
+
+
+def _answers(
+    path: str, segments: tuple[hunks.Segment, ...], fallback: Fallback
+) -> list[Resolution]:
+    rules = (*ladder.HUNK_RULES, ladder.last_hunk_rule(fallback))
+    return [_answer(first(rules, facts)) for facts in _hunk_facts(path, segments)]
+
+
+def _hunk_facts(path: str, segments: tuple[hunks.Segment, ...]) -> list[HunkFacts]:
+    sides = [_sides(segments, name) for name in ("base", "target", "source")]
+    return [HunkFacts(path, index, *three) for index, three in enumerate(zip(*sides, strict=True))]
+
+
+def _sides(segments: tuple[hunks.Segment, ...], name: str) -> list[Side]:
+    """Every hunk of the file, seen from one side."""
+    pieces = [_piece(part, name) for part in segments]
+    file = b"".join(pieces)
+    found, line = [], 1
+    for part, piece in zip(segments, pieces, strict=True):
+        end = line + piece.count(b"\n")
+        if isinstance(part, hunks.Hunk):
+            found.append(Side(_of(part, name), (line, end - 1), file))
+        line = end
+    return found
+
+
+def _piece(part: hunks.Segment, name: str) -> bytes:
+    """In the file around a hunk, hunks whose sides differ in more than layout are the source's.
+
+    Mixed at will, the sides of such hunks rarely make a file that parses.
+    """
+    if isinstance(part, bytes):
+        return part
+    pairs = ((part.target, part.source), (part.base, part.target), (part.base, part.source))
+    return _of(part, name if any(may_be_same(*pair) for pair in pairs) else "source")
+
+
+def _of(hunk: hunks.Hunk, name: str) -> bytes:
+    return {"base": hunk.base, "target": hunk.target, "source": hunk.source}[name]
+
+
+def _chosen(hunk: hunks.Hunk, answer: Resolution) -> bytes:
+    if answer.take is Take.TEXT and answer.text is not None:
+        return answer.text
+    sides = {Take.SOURCE: hunk.source, Take.TARGET: hunk.target, Take.BASE: hunk.base}
+    return sides.get(answer.take, b"")
+
+
+def _text(
+    facts: PathFacts,
+    conflict: Conflict,
+    segments: tuple[hunks.Segment, ...],
+    answers: list[Resolution],
+) -> bytes:
+    text = hunks.assemble(segments, lambda index, hunk: _chosen(hunk, answers[index]))
+    if segments[-1] != b"":
+        return text
+    side = conflict.target if answers[-1].take is Take.TARGET else conflict.source
+    whole = facts.texts.get(side.oid, b"\n") if side else b"\n"
+    return hunks.without_added_newline(text, whole)
+
+
+def _hunk_plans(
+    segments: tuple[hunks.Segment, ...], answers: list[Resolution]
+) -> tuple[HunkPlan, ...]:
+    plans: list[HunkPlan] = []
+    line = 1
+    for segment in segments:
+        if isinstance(segment, bytes):
+            line += segment.count(b"\n")
+            continue
+        answer = answers[len(plans)]
+        plans.append(_hunk_plan(line, segment, answer))
+        line += _chosen(segment, answer).count(b"\n")
+    return tuple(plans)
+
+
+def _hunk_plan(line: int, hunk: hunks.Hunk, answer: Resolution) -> HunkPlan:
+    base, target, source = (
+        len(text.splitlines()) for text in (hunk.base, hunk.target, hunk.source)
+    )
+    return HunkPlan(
+        line=line,
+        base_lines=base,
+        target_lines=target,
+        source_lines=source,
+        take=None if answer.status is Status.UNRESOLVED else answer.take,
+        rule=answer.rule,
+        evidence=answer.evidence,
+        status=answer.status,
+    )
