@@ -226,14 +226,14 @@ class Commit:
     sha: str
     parents: tuple[str, ...]
     tree: str
-    author: str
-    email: str
+    committer: str
+    email: str  # the committer's
     date: str  # ISO 8601, committer date
     subject: str
     body: str
 
 
-_FORMAT = "%H%x00%P%x00%T%x00%an%x00%ae%x00%cI%x00%s%x00%b%x00%x00"
+_FORMAT = "%H%x00%P%x00%T%x00%cn%x00%ce%x00%cI%x00%s%x00%b%x00%x00"
 
 
 def log(repo: Path, *revisions: str, options: tuple[str, ...] = ()) -> tuple[Commit, ...]:
@@ -244,8 +244,8 @@ def log(repo: Path, *revisions: str, options: tuple[str, ...] = ()) -> tuple[Com
 
 
 def _commit(record: str) -> Commit:
-    sha, parents, tree, author, email, date, subject, body = record.split("\0", 7)
-    return Commit(sha, tuple(parents.split()), tree, author, email, date, subject, body)
+    sha, parents, tree, committer, email, date, subject, body = record.split("\0", 7)
+    return Commit(sha, tuple(parents.split()), tree, committer, email, date, subject, body)
 
 
 def touched(repo: Path, commits: str) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -1,0 +1,150 @@
+"""The workspace: a bare repository per origin and branch pair, kept between runs, and its lock.
+
+Nothing in it is the only copy of anything: what counts is on origin, and a lost workspace is
+fetched anew.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+from urllib.parse import unquote, urlsplit
+
+from nightly_sync import git
+from nightly_sync.config import SyncConfig
+from nightly_sync.errors import SyncError
+from nightly_sync.model import Model
+
+REFSPEC = "+refs/heads/*:refs/remotes/origin/*"
+_ORIGIN = "refs/remotes/origin/"
+
+
+class Workspace(Model):
+    """Where a sync works. All paths are absolute."""
+
+    home: Path
+    repository: Path  # bare
+    origin: str  # path or URL, as git takes it
+    run: Path  # this run's own folder: report, plan, logs; kept
+
+
+class Busy(SyncError):
+    """Another run holds the lock of this repository and branch pair."""
+
+
+def local_path(repository: str) -> Path | None:
+    """The folder of a repository on this machine; None for one elsewhere."""
+    if repository.startswith("file://"):
+        return Path(unquote(urlsplit(repository).path)).resolve()
+    remote = "://" in repository or re.match(r"[\w.-]+@[\w.-]+:", repository)
+    return None if remote else Path(repository).expanduser().resolve()
+
+
+def origin_of(config: SyncConfig) -> str:
+    """The repository as git takes it, the same from every folder. Raises SyncError if missing."""
+    folder = local_path(config.repository)
+    if folder is None:
+        return config.repository
+    if not folder.is_dir():
+        raise SyncError(f"there is no repository at {folder}; check `repository` in the config")
+    return str(folder)
+
+
+def cache_folder() -> Path:
+    """Where workspaces live unless the config says otherwise."""
+    base = os.environ.get("NIGHTLY_SYNC_HOME")
+    if base:
+        return Path(base).expanduser().resolve()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nightly-sync"
+
+
+def home_of(config: SyncConfig) -> Path:
+    """The folder of one repository and branch pair: readable, and unique by a hash."""
+    origin = origin_of(config)
+    name = re.sub(r"[^\w.-]+", "-", Path(origin).name.removesuffix(".git")) or "repository"
+    key = "\0".join((origin, config.source, config.target))
+    digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:10]
+    return (config.home() or cache_folder()) / f"{name}-{digest}"
+
+
+@contextmanager
+def lock(home: Path, holder: str, now: datetime) -> Iterator[None]:
+    """Hold the lock of a workspace; the kernel frees it when this process dies.
+
+    Raises Busy, naming the holder, if another process has it.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    with (home / "lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Busy(_busy(file)) from None
+        _sign(file, holder, now)
+        yield
+
+
+def _sign(file: IO[str], holder: str, now: datetime) -> None:
+    file.seek(0)
+    file.truncate()
+    facts = {"holder": holder, "pid": os.getpid(), "host": socket.gethostname()}
+    file.write(json.dumps(facts | {"since": now.astimezone(UTC).isoformat(timespec="seconds")}))
+    file.flush()
+
+
+def _busy(file: IO[str]) -> str:
+    file.seek(0)
+    try:
+        held = json.loads(file.read())
+        who = f"{held['holder']} (process {held['pid']} on {held['host']}, since {held['since']})"
+    except (ValueError, KeyError, TypeError):
+        who = "another process, which has not signed the lock yet"
+    return f"this repository and branch pair is being synced by {who}; wait for it, or stop it"
+
+
+def open_workspace(config: SyncConfig, run_id: str) -> Workspace:
+    """Make or reuse the workspace; call it under its `lock`.
+
+    Folders of worktrees that a killed run left behind are removed: we hold the lock, so nobody
+    uses them.
+    """
+    home = home_of(config)
+    repository = home / "repository.git"
+    if not (repository / "HEAD").exists():
+        git.init_bare(repository)
+    run = home / "runs" / run_id
+    run.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(home / "trees", ignore_errors=True)
+    git.run(repository, "worktree", "prune")
+    return Workspace(home=home, repository=repository, origin=origin_of(config), run=run)
+
+
+def fetch(workspace: Workspace, timeout: float) -> None:
+    """Bring `refs/remotes/origin/*` up to origin's branches; our own refs stay."""
+    options = ("--prune", "--no-tags", "--no-write-fetch-head", "--quiet", "--no-auto-gc")
+    args = ("fetch", *options, "--end-of-options", workspace.origin, REFSPEC)
+    git.run(workspace.repository, *args, timeout=timeout)
+
+
+def branches(workspace: Workspace) -> dict[str, str]:
+    """Origin's branches and their SHAs, as of the last fetch."""
+    found = git.refs(workspace.repository, _ORIGIN)
+    return {name.removeprefix(_ORIGIN): sha for name, sha in found.items()}
+
+
+@contextmanager
+def scratch(borrowed: Path, folder: Path) -> Iterator[Path]:
+    """A throw-away repository that can read another one's objects and writes only its own."""
+    repository = folder / "scratch.git"
+    git.init_bare(repository)
+    info = repository / "objects" / "info"
+    info.mkdir(parents=True, exist_ok=True)
+    (info / "alternates").write_bytes(os.fsencode(git.objects_of(borrowed)) + b"\n")
+    yield repository
