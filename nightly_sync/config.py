@@ -4,17 +4,92 @@ The YAML side (line numbers, readable errors) is `config_file.py`.
 """
 
 import hashlib
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from string import Formatter
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from nightly_sync.checks.names import is_exempt
+from nightly_sync.errors import ConfigError
 from nightly_sync.model import Model
 from nightly_sync.patterns import check_pattern
+from nightly_sync.refnames import branch_problem
 
 RuleName = Literal["protect", "take-source", "take-target", "delete-wins"]
 Fallback = Literal["source", "target", "stop"]
+Loc = tuple[str | int, ...]
+"""Where a value stands, as pydantic writes it: `("rules", 2, "paths", 0)`."""
+
+SAMPLE_DAY = datetime(2026, 11, 30, tzinfo=UTC)
+
+
+def _pattern(value: str) -> str:
+    check_pattern(value)
+    return value
+
+
+def _command_line(value: str) -> str:
+    try:
+        words = shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"the command line {value!r} cannot be split: {error}") from error
+    if not words or not words[0]:
+        raise ValueError("a command line is empty")
+    return value
+
+
+def _check_template(template: str, known: tuple[str, ...]) -> None:
+    """Raise ValueError unless every {placeholder} is one of `known`, plain."""
+    allowed = ", ".join(f"{{{name}}}" for name in known)
+    try:
+        pieces = list(Formatter().parse(template))
+    except ValueError as error:
+        raise ValueError(f"the template {template!r} has a stray brace: {error}") from error
+    for _, name, spec, conversion in pieces:
+        if name is not None and (name not in known or spec or conversion):
+            raise ValueError(f"unknown placeholder {{{name}}}: this template knows {allowed}")
+
+
+def _some(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value:
+        raise ValueError("needs at least one pattern")
+    return value
+
+
+Name = Annotated[str, Field(min_length=1)]
+Pattern = Annotated[str, AfterValidator(_pattern)]
+# Not min_length: pydantic counts only valid items, and would report a bad pattern twice.
+Patterns = Annotated[tuple[Pattern, ...], AfterValidator(_some)]
+CommandLine = Annotated[str, AfterValidator(_command_line)]
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Two settings that contradict each other: the key of the later one, and why."""
+
+    loc: Loc
+    reason: str
+
+
+class Contradiction(ValueError):
+    """Settings that are each right and cannot hold together; the first speaks for all."""
+
+    def __init__(self, clashes: tuple[Clash, ...]):
+        self.clashes = clashes
+        more = f" (and {len(clashes) - 1} more)" if len(clashes) > 1 else ""
+        super().__init__(f"{dotted(clashes[0].loc)}: {clashes[0].reason}{more}")
+
+
+def dotted(loc: Loc) -> str:
+    """A place in the config the way people write it: `rules[2].paths[0]`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+    return text.removeprefix(".")
 
 
 class Identity(Model):
@@ -31,61 +106,53 @@ class PathRule(Model):
         description="protect: the paths equal the target's, new files included. take-source, "
         "take-target: that side's file. delete-wins: a deletion on either side stands."
     )
-    paths: tuple[str, ...] = Field(description="gitignore patterns; a leading / anchors.")
+    paths: Patterns = Field(description="gitignore patterns; a leading / anchors.")
     reason: str = Field("", description="Why the rule exists; shown as evidence in the report.")
-
-    @field_validator("paths")
-    @classmethod
-    def _patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return _checked_patterns(value)
 
 
 class Command(Model):
     """A command run on files: a formatter or a linter."""
 
-    name: str = Field(description="Name in reports.")
-    run: str = Field(description="The command line; the files are appended. No shell.")
-    paths: tuple[str, ...] = Field(("*.py",), description="gitignore patterns of its files.")
+    name: Name = Field(description="Name in reports.")
+    run: CommandLine = Field(description="The command line; the files are appended. No shell.")
+    paths: Patterns = Field(("*.py",), description="gitignore patterns of its files.")
     required: bool = Field(False, description="Stop the run when it fails or is missing.")
-
-    @field_validator("paths")
-    @classmethod
-    def _patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return _checked_patterns(value)
 
 
 class CheckCommand(Model):
     """A check the local forge runs on a checkout of the head commit."""
 
-    name: str = Field(description="Name of the check in the rollup.")
-    run: str = Field(description="The command line, run at the top of a checkout. No shell.")
+    name: Name = Field(description="Name of the check in the rollup.")
+    run: CommandLine = Field(
+        description="The command line, run at the top of a checkout. No shell."
+    )
     timeout_seconds: float = Field(3600, gt=0, description="Killed and failed after this long.")
 
 
 class Category(Model):
     """A group of paths in the report; the first that matches a path names it."""
 
-    name: str = Field(description="Heading in the report.")
-    paths: tuple[str, ...] = Field(description="gitignore patterns.")
-
-    @field_validator("paths")
-    @classmethod
-    def _patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return _checked_patterns(value)
+    name: Name = Field(description="Heading in the report.")
+    paths: Patterns = Field(description="gitignore patterns.")
 
 
 class Trigger(Model):
     """How the forge is told to start its checks; the local forge starts them by itself."""
 
     kind: Literal["none", "comment", "workflow", "label"] = Field(
-        "none", description="none: the push itself starts them."
+        "none",
+        description="none: the push itself starts them. comment: a comment on the pull request. "
+        "workflow: a workflow is dispatched. label: a label is added.",
     )
     text: str = Field("", description="Comment template ({sha}), workflow file or label.")
 
     @model_validator(mode="after")
     def _has_text(self) -> "Trigger":
-        if self.kind != "none" and not self.text:
-            raise ValueError(f"a trigger of kind {self.kind} needs its text")
+        if (self.kind == "none") == bool(self.text):
+            needs = "has no text: name another kind" if self.text else "needs its text"
+            raise ValueError(f"a trigger of kind {self.kind} {needs}")
+        if self.kind == "comment":
+            _check_template(self.text, ("sha",))
         return self
 
 
@@ -101,20 +168,22 @@ DEFAULT_CATEGORIES = (
 class SyncConfig(Model):
     """Everything one sync needs to know. Secrets never go in here."""
 
-    repository: str = Field(description="Origin: path or URL of the repository to sync.")
-    source: str = Field("main", description="Branch whose commits are taken in.")
-    target: str = Field("dev", description="Long-lived branch that takes them in.")
+    repository: Name = Field(description="Origin: path or URL of the repository to sync.")
+    source: Name = Field("main", description="Branch whose commits are taken in.")
+    target: Name = Field("dev", description="Long-lived branch that takes them in.")
     branch_prefix: str = Field(
-        "{source}2{target}/", description="Start of the sync branch's name; ends in /."
+        "{source}2{target}/",
+        description="Start of the sync branch's name; ends in /. Knows {source} and {target}.",
     )
     date_format: str = Field("%d_%m_%Y", description="strftime format of the date in names.")
     timezone: str = Field("UTC", description="Time zone the date is taken in.")
     title: str = Field(
         "chore: nightly sync {source} into {target} ({date})",
-        description="Title template of the pull request and the merge commit.",
+        description="Title of the pull request and the merge commit. Knows {source}, {target} and "
+        "{date}.",
     )
     labels: tuple[str, ...] = Field((), description="Labels for the pull request.")
-    manual_label: str = Field(
+    manual_label: Name = Field(
         "nightly-sync/manual", description="A pull request with this label is left alone."
     )
     trigger: Trigger = Field(Trigger(), description="How CI is started.")
@@ -126,8 +195,8 @@ class SyncConfig(Model):
     fallback: Fallback = Field(
         "source", description="Side taken in a hunk no rule settles, or stop for a person."
     )
-    stat_globs: tuple[str, ...] = Field(("*.py",), description="Files the line count counts.")
-    focus: tuple[str, ...] = Field((), description="Paths a reviewer should see first.")
+    stat_globs: tuple[Pattern, ...] = Field(("*.py",), description="Files the line count counts.")
+    focus: tuple[Pattern, ...] = Field((), description="Paths a reviewer should see first.")
     categories: tuple[Category, ...] = Field(
         DEFAULT_CATEGORIES, description="Groups of the report, after the focus paths."
     )
@@ -137,11 +206,13 @@ class SyncConfig(Model):
     exempt: tuple[str, ...] = Field(
         (), description="Checks that never count: names with * wildcards, case ignored."
     )
-    sentinel: str | None = Field(
+    sentinel: Name | None = Field(
         None, description="The check that must succeed; started by this run's trigger."
     )
-    expected_checks: tuple[str, ...] = Field((), description="Checks that must be there.")
-    no_ci: bool = Field(False, description="Say so when the repository has no checks at all.")
+    expected_checks: tuple[Name, ...] = Field((), description="Checks that must be there.")
+    no_ci: bool = Field(
+        False, description="The repository has no checks at all; without this, none is an error."
+    )
     accept_pre_existing: bool = Field(
         False, description="Mark ready although checks fail that fail on the target too."
     )
@@ -155,11 +226,6 @@ class SyncConfig(Model):
     workspace: str | None = Field(
         None, description="Folder for clones and locks; default: the user's cache folder."
     )
-
-    @field_validator("stat_globs", "focus")
-    @classmethod
-    def _patterns(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return _checked_patterns(value)
 
     @field_validator("timezone")
     @classmethod
@@ -175,7 +241,32 @@ class SyncConfig(Model):
     def _prefix(cls, value: str) -> str:
         if not value.endswith("/") or value.startswith("/"):
             raise ValueError("a branch prefix ends in / and does not start with one")
+        _check_template(value, ("source", "target"))
         return value
+
+    @field_validator("date_format")
+    @classmethod
+    def _date_format(cls, value: str) -> str:
+        sample = SAMPLE_DAY.strftime(value)
+        problem = "holds an unknown % directive" if "%" in sample else branch_problem(f"x/{sample}")
+        if problem:
+            raise ValueError(f"the format gives {sample!r}, which {problem}")
+        return value
+
+    @field_validator("title")
+    @classmethod
+    def _title(cls, value: str) -> str:
+        _check_template(value, ("source", "target", "date"))
+        if not value.strip() or len(value.splitlines()) > 1:
+            raise ValueError("a title is one line that is not empty")
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "SyncConfig":
+        clashes = tuple(contradictions(self))
+        if clashes:
+            raise Contradiction(clashes)
+        return self
 
     def digest(self) -> str:
         """12 hex digits that change when the outcome of a sync could: the resume marker's part."""
@@ -191,12 +282,101 @@ class SyncConfig(Model):
         """The sync branches' common start, e.g. `main2dev/`."""
         return self.branch_prefix.format(source=self.source, target=self.target)
 
+    def date(self, now: datetime) -> str:
+        """The date in names: `now` (aware) in the configured time zone."""
+        if now.tzinfo is None:
+            raise ValueError("the time needs a time zone")
+        return now.astimezone(ZoneInfo(self.timezone)).strftime(self.date_format)
+
+    def branch_name(self, now: datetime) -> str:
+        """The sync branch of the day, e.g. `main2dev/30_11_2026`."""
+        return self.prefix() + self.date(now)
+
+    def title_for(self, now: datetime) -> str:
+        """The title of the day's pull request and merge commit."""
+        return self.title.format(source=self.source, target=self.target, date=self.date(now))
+
     def home(self) -> Path | None:
         """The configured workspace folder, `~` resolved."""
         return Path(self.workspace).expanduser() if self.workspace else None
 
 
-def _checked_patterns(value: tuple[str, ...]) -> tuple[str, ...]:
-    for pattern in value:
-        check_pattern(pattern)
-    return value
+def contradictions(config: SyncConfig) -> Iterator[Clash]:
+    """Every pair of settings that cannot hold together, in the order of the fields."""
+    yield from _branch_clashes(config)
+    yield from _label_clashes(config)
+    yield from _rule_clashes(config.rules)
+    yield from _check_clashes(config)
+
+
+def _branch_clashes(config: SyncConfig) -> Iterator[Clash]:
+    if config.source == config.target:
+        reason = f"the source is {config.source!r} too: there is nothing to sync"
+        yield Clash(("target",), reason)
+    sample = config.branch_name(SAMPLE_DAY)
+    problem = branch_problem(sample)
+    if problem:
+        yield Clash(("branch_prefix",), f"the sync branch would be {sample!r}, which {problem}")
+    for branch in (config.source, config.target):
+        if sample.startswith(f"{branch}/"):
+            reason = f"{sample!r} lies below the branch {branch!r}, and git cannot hold both"
+            yield Clash(("branch_prefix",), reason)
+
+
+def _label_clashes(config: SyncConfig) -> Iterator[Clash]:
+    if config.manual_label in config.labels:
+        at = config.labels.index(config.manual_label)
+        reason = "this label says hands off (manual_label): the job would never touch its own work"
+        yield Clash(("labels", at), reason)
+
+
+def _rule_clashes(rules: Iterable[PathRule]) -> Iterator[Clash]:
+    seen: dict[str, tuple[int, RuleName]] = {}
+    for at, rule in enumerate(rules):
+        for number, pattern in enumerate(rule.paths):
+            first, name = seen.setdefault(_anchored(pattern), (at, rule.rule))
+            # A pattern with "!" only takes paths back, which many rules may do.
+            if name != rule.rule and not pattern.startswith("!"):
+                reason = f"the pattern {pattern!r} is already under rules[{first}] ({name})"
+                yield Clash(("rules", at, "paths", number), reason)
+
+
+def _anchored(pattern: str) -> str:
+    """One spelling for patterns that mean the same: a slash inside anchors like a leading one."""
+    text = pattern.rstrip("/")
+    return f"/{text}" if "/" in text and not text.startswith("/") else text
+
+
+def _check_clashes(config: SyncConfig) -> Iterator[Clash]:
+    names = [check.name for check in config.checks]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            yield Clash(("checks", at, "name"), f"an earlier check is called {name!r} too")
+    for loc, name in _named_checks(config):
+        if is_exempt(name, config.exempt):
+            yield Clash(loc, f"the check {name!r} is exempt too, so it could never count")
+
+
+def _named_checks(config: SyncConfig) -> Iterator[tuple[Loc, str]]:
+    if config.sentinel:
+        yield ("sentinel",), config.sentinel
+    for at, name in enumerate(config.expected_checks):
+        yield ("expected_checks", at), name
+
+
+def check_runnable(config: SyncConfig) -> None:
+    """Raise ConfigError unless a green pull request of this config would mean something.
+
+    Not part of the model: `preview` needs no CI.
+    """
+    named = [check.name for check in config.checks] + [name for _, name in _named_checks(config)]
+    if config.no_ci and named:
+        raise ConfigError(
+            f"no_ci says that the repository has no checks, but {named[0]!r} is expected: "
+            "drop no_ci, or the checks, sentinel and expected_checks."
+        )
+    if not config.no_ci and all(is_exempt(name, config.exempt) for name in named):
+        raise ConfigError(
+            "Nothing is expected of CI, so every pull request would pass: name checks, a sentinel "
+            "or expected_checks, or say no_ci: true."
+        )

@@ -1,0 +1,17 @@
+"""Which checks count: the one place where exempt patterns meet the names of checks."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+
+def is_exempt(name: str, patterns: Iterable[str]) -> bool:
+    """Is the whole name, case ignored, one of the patterns (`*`, `?`, `[...]` as in the shell)?
+
+    A pattern that equals the name always matches, so that `test [3.12]` can be named as it stands.
+    """
+    wanted = name.casefold()
+    return any(_fits(wanted, pattern.casefold()) for pattern in patterns)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
