@@ -157,11 +157,12 @@ class Trigger(Model):
 
 
 LOCKFILES = ("uv.lock", "poetry.lock", "package-lock.json", "Cargo.lock", "go.sum")
+DATA = ("*golden*", "*.json", "*.csv", "*.npz")
 DEFAULT_CATEGORIES = (
+    Category(name="Golden values and data", paths=(*DATA, "!package-lock.json")),
     Category(name="Tests", paths=("/tests/**", "/test/**", "test_*.py", "*_test.py")),
     Category(name="Docs", paths=("/docs/**", "*.md", "*.rst")),
     Category(name="Lockfiles and build", paths=(*LOCKFILES, "pyproject.toml", "Dockerfile*")),
-    Category(name="Golden values and data", paths=("*golden*", "*.json", "*.csv", "*.yaml")),
 )
 
 

@@ -31,6 +31,7 @@ class Outcome(StrEnum):
     MISSING_BRANCH = "missing-branch"
     PREFIX_CLASH = "branch-prefix-clash"
     FOREIGN_COMMIT = "foreign-commit"
+    STOPPED = "stopped"  # for a person, for a reason that the message states
     FAILED = "failed"
 
 

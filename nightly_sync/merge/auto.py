@@ -6,6 +6,10 @@ conflict markers 47 characters long, so that a line of the file is never taken f
 drivers that a user's own git configuration defines are not run.
 """
 
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,26 +19,46 @@ MARKER_SIZE = 47
 _ATTRIBUTES = ".gitattributes"
 
 
-def merge_tree(repo: Path, target: str, source: str, timeout: float = git.DEFAULT_TIMEOUT) -> bytes:
-    """The raw output of `git merge-tree --write-tree -z TARGET SOURCE`, by SHA.
+@dataclass(frozen=True)
+class Aside:
+    """Where such a git command runs: its folder and its variables."""
 
-    Writes objects to the repository's store, nothing else. Raises GitError when git can't merge
-    at all.
-    """
+    cwd: Path
+    env: Mapping[str, str]
+
+
+@contextmanager
+def aside(repo: Path, target: str, marker_size: int | None = None) -> Iterator[Aside]:
+    """A git folder of its own over the repository's objects, with the target's attributes."""
     with TemporaryDirectory(prefix="nightly-sync-merge-") as folder:
         home = Path(folder)
-        _git_folder(home / "git")
+        _git_folder(home / "git", marker_size)
         _attributes(repo, target, home / "tree")
         env = {
             "GIT_DIR": str(home / "git"),
             "GIT_WORK_TREE": str(home / "tree"),
             "GIT_OBJECT_DIRECTORY": str(git.objects_of(repo)),
-            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }
-        args = ("merge-tree", "--write-tree", "-z", "--end-of-options", target, source)
-        # From the worktree's folder: that is where git looks for .gitattributes.
-        return git.run(repo, *args, env=env, ok=(0, 1), timeout=timeout, cwd=home / "tree").out
+        yield Aside(home / "tree", env)  # from the worktree: there git looks for .gitattributes
+
+
+def merge_tree(
+    repo: Path,
+    target: str,
+    source: str,
+    timeout: float = git.DEFAULT_TIMEOUT,
+    marker_size: int | None = MARKER_SIZE,
+) -> bytes:
+    """The raw output of `git merge-tree --write-tree -z TARGET SOURCE`, by SHA.
+
+    Writes objects to the repository's store, nothing else. Raises GitError when git can't merge
+    at all.
+    """
+    args = ("merge-tree", "--write-tree", "-z", "--end-of-options", target, source)
+    with aside(repo, target, marker_size) as at:
+        return git.run(repo, *args, env=at.env, ok=(0, 1), timeout=timeout, cwd=at.cwd).out
 
 
 def auto_merge(
@@ -44,12 +68,13 @@ def auto_merge(
     return conflicts.parse(merge_tree(repo, target, source, timeout))
 
 
-def _git_folder(folder: Path) -> None:
+def _git_folder(folder: Path, marker_size: int | None) -> None:
     for name in ("refs", "info"):
         (folder / name).mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/main\n")
     (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = false\n")
-    (folder / "info" / "attributes").write_text(f"* conflict-marker-size={MARKER_SIZE}\n")
+    if marker_size is not None:
+        (folder / "info" / "attributes").write_text(f"* conflict-marker-size={marker_size}\n")
 
 
 def _attributes(repo: Path, target: str, folder: Path) -> None:
