@@ -269,8 +269,9 @@ def patches(
     Each commit starts with `NUL SHA NUL SUBJECT NUL`; `only` limits it to paths, taken literally.
     """
     shape = ("-p", "-U0", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
-    prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--format=%x00%H%x00%s%x00")
-    args = ("--literal-pathspecs", "log", "--no-merges", *shape, *prefixes, *options)
+    plain = ("--src-prefix=a/", "--dst-prefix=b/", "--no-show-signature", "--no-follow")
+    head = ("--no-merges", "--format=%x00%H%x00%s%x00")
+    args = ("--literal-pathspecs", "log", *head, *shape, *plain, *options)
     return run(repo, *args, "--end-of-options", commits, "--", *only).out
 
 
@@ -394,6 +395,57 @@ def grep_files(repo: Path, tree: str, pattern: str, globs: Iterable[str]) -> lis
     return [name.removeprefix(f"{tree}:") for name in names]
 
 
+# Checkouts without a worktree's bookkeeping
+
+
+def _outside(repo: Path, folder: Path, index: Path) -> dict[str, str]:
+    """Variables for a worktree in `folder` whose index lies elsewhere; no filter of the user's."""
+    git_dir = run(repo, "rev-parse", "--absolute-git-dir").text
+    return {
+        "GIT_DIR": git_dir,
+        "GIT_WORK_TREE": str(folder),
+        "GIT_INDEX_FILE": str(index),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+
+
+def checkout_tree(repo: Path, tree: str, folder: Path, index: Path) -> None:
+    """Write every file of a tree into an empty folder."""
+    env = _outside(repo, folder, index)
+    run(repo, "read-tree", tree, env=env, cwd=folder)
+    run(repo, "checkout-index", "--all", "--force", env=env, cwd=folder)
+
+
+def add_files(repo: Path, folder: Path, index: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Take these files' present content into the index; returns those that changed."""
+    env = _outside(repo, folder, index)
+    before = run(repo, "write-tree", env=env, cwd=folder).text
+    listed = b"".join(paths.to_bytes(name) + b"\0" for name in names)
+    run(repo, "update-index", "-z", "--stdin", stdin=listed, env=env, cwd=folder)
+    after = run(repo, "write-tree", env=env, cwd=folder).text
+    return tuple(item.path for item in changes(repo, before, after))
+
+
+def write_index(repo: Path, folder: Path, index: Path) -> str:
+    """The tree that the index of such a checkout stands for."""
+    return run(repo, "write-tree", env=_outside(repo, folder, index), cwd=folder).text
+
+
+# Worktrees
+
+
+def add_worktree(repo: Path, folder: Path, commit: str, timeout: float = DEFAULT_TIMEOUT) -> None:
+    """Check a commit out, on no branch, into a folder that does not exist yet."""
+    args = ("worktree", "add", "--quiet", "--force", "--detach", "--", str(folder), commit)
+    run(repo, *args, timeout=timeout)
+
+
+def prune_worktrees(repo: Path) -> None:
+    """Forget the worktrees whose folders are gone."""
+    run(repo, "worktree", "prune")
+
+
 # Commits and pushes
 
 
@@ -421,6 +473,11 @@ def commit_tree(repo: Path, tree: str, parents: Iterable[str], message: str, who
     parent_args = [word for parent in parents for word in ("-p", parent)]
     text = message.encode("utf-8", "surrogateescape")
     return run(repo, "commit-tree", tree, *parent_args, "-F", "-", stdin=text, env=who.env()).text
+
+
+def fast_import(repo: Path, stream: bytes) -> None:
+    """Make commits, and move branches, from a stream in `git fast-import`'s format."""
+    run(repo, "fast-import", "--quiet", "--done", stdin=stream + b"done\n")
 
 
 def push(

@@ -1,0 +1,189 @@
+"""What no rollup whatsoever may get past the gate.
+
+Thousands of random rollups from a fixed seed (the same ones on every run), and every single check
+there can be beside an otherwise green rollup.
+"""
+
+import itertools
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from random import Random
+from typing import Any
+
+from nightly_sync.checks.gate import Expectations, Verdict, VerdictKind, judge
+from nightly_sync.forge.base import Check, CheckStatus, Rollup
+
+HEAD = "a" * 40
+TRIGGER = datetime(2026, 11, 30, 21, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+LATE = TRIGGER + timedelta(hours=10)
+EXEMPT = ("coverage*", "Code Review")
+PASSING = ("SUCCESS", "SKIPPED", "NEUTRAL")
+CONCLUSIONS = (
+    *PASSING,
+    *("ACTION_REQUIRED", "CANCELLED", "FAILURE", "STALE", "STARTUP_FAILURE", "TIMED_OUT"),
+    *("ERROR", "EXPECTED", "PENDING", "NOT_INVENTED_YET", "", None),
+)
+MOMENTS = (None, *(TRIGGER + minutes * MINUTE for minutes in range(-2, 4)))
+NAMES = ("gate", "lint", "tests", "docs", "coverage (unit)", "code review")
+Case = tuple[list[Check], Expectations]
+
+
+def random_check(random: Random) -> Check:
+    """A check that is green more often than not, so that whole rollups can be green."""
+    usual = random.random() < 0.85
+    return Check(
+        name=random.choice(NAMES),
+        app=random.choice(("actions", "actions", "dco")),
+        workflow=random.choice(("ci.yml", "ci.yml", "")),
+        suite=random.choice(("1", "2")),
+        status=CheckStatus.COMPLETED if usual else random.choice(list(CheckStatus)),
+        conclusion=random.choice(PASSING if usual else CONCLUSIONS),
+        started_at=TRIGGER + MINUTE if usual else random.choice(MOMENTS),
+        completed_at=random.choice(MOMENTS),
+    )
+
+
+def random_expectations(random: Random) -> Expectations:
+    """Sound ones and contradictory ones."""
+    return Expectations(
+        head_sha=HEAD,
+        triggered_at=TRIGGER,
+        grace=15 * MINUTE,
+        sentinel=random.choice((None, "gate", "gate", "lint")),
+        expected=random.choice(((), ("lint",), ("tests", "docs"))),
+        required=random.choice(((), ("tests",), ("coverage (unit)",))),
+        exempt=random.choice(((), EXEMPT)),
+        no_ci=random.random() < 0.2,
+    )
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """The random rollups, each with random expectations."""
+    random = Random(20261130)
+    sizes = (random.randrange(7) for _ in range(4000))
+    return tuple(
+        ([random_check(random) for _ in range(size)], random_expectations(random)) for size in sizes
+    )
+
+
+def weigh(found: list[Check], wanted: Expectations, **changes: object) -> Verdict:
+    """The verdict on a rollup of the head, long after the trigger."""
+    rollup = Rollup(sha=HEAD, checks=tuple(found))
+    return judge(rollup, wanted.model_copy(update=changes), LATE)
+
+
+def green_cases() -> list[Case]:
+    """Those the gate lets pass."""
+    return [case for case in cases() if weigh(*case).kind == VerdictKind.GREEN]
+
+
+def exempt(check: Check, wanted: Expectations) -> bool:
+    """The same rule as `names.is_exempt`, in other words, for the names used here."""
+    return bool(wanted.exempt) and check.name in ("coverage (unit)", "code review")
+
+
+def counts(check: Check, found: list[Check], wanted: Expectations) -> bool:
+    """Must this check be green? Not if it is exempt, or a run in another suite replaced it."""
+    if exempt(check, wanted):
+        return False
+    runs = [run for run in found if (run.name, run.app, run.workflow) == check.key[:3]]
+    starts = [run.started_at for run in runs if run.started_at]
+    own = [run.started_at for run in runs if run.started_at and run.suite == check.suite]
+    return len(starts) < len(runs) or max(own) == max(starts)
+
+
+def bad(check: Check) -> bool:
+    """Is it anything but finished and passed?"""
+    return check.status != "COMPLETED" or check.conclusion not in PASSING
+
+
+def test_no_rollup_with_a_bad_check_that_counts_is_ever_green() -> None:
+    for found, wanted in green_cases():
+        assert not [item for item in found if bad(item) and counts(item, found, wanted)]
+
+
+def test_no_single_check_there_can_be_gets_a_bad_state_past_the_gate() -> None:
+    wanted = Expectations(head_sha=HEAD, triggered_at=TRIGGER, grace=MINUTE, sentinel="gate")
+    fields: dict[str, Any] = {"app": "actions", "workflow": "ci.yml", "started_at": TRIGGER}
+    good = Check(name="gate", status=CheckStatus.COMPLETED, conclusion="SUCCESS", **fields)
+    keys = ("status", "conclusion", "started_at", "workflow", "name")
+    every = itertools.product(CheckStatus, CONCLUSIONS, MOMENTS, ("ci.yml", ""), ("gate", "lint"))
+    green = 0
+    for values in every:
+        extra = good.model_copy(update={"suite": "2", **dict(zip(keys, values, strict=True))})
+        if weigh([good, extra], wanted).kind == VerdictKind.GREEN:
+            green += 1
+            assert not (bad(extra) and counts(extra, [good, extra], wanted))
+    assert green
+
+
+def test_green_means_that_all_expected_is_there_and_the_sentinel_fresh() -> None:
+    for found, wanted in green_cases():
+        passed = {check.name for check in found if not bad(check) and not exempt(check, wanted)}
+        assert {*wanted.expected, *wanted.required} - {"coverage (unit)"} <= passed
+        sentinels = [c for c in found if c.name == wanted.sentinel and counts(c, found, wanted)]
+        assert bool(sentinels) == (wanted.sentinel is not None)
+        assert all(check.conclusion == "SUCCESS" for check in sentinels)
+        assert all(check.started_at and check.started_at >= TRIGGER for check in sentinels)
+
+
+def test_one_more_bad_check_turns_green_into_something_else() -> None:
+    random = Random(7)
+    for found, wanted in green_cases():
+        extra = random_check(random).model_copy(update={"name": "one more"})
+        kind = weigh([*found, extra], wanted).kind
+        assert (kind == VerdictKind.GREEN) <= (not bad(extra))
+
+
+def test_each_check_is_in_exactly_one_list() -> None:
+    for found, wanted in cases():
+        verdict = weigh(found, wanted)
+        lists = (
+            *(verdict.passed, verdict.failed, verdict.pending, verdict.exempt_used),
+            *(verdict.pre_existing, verdict.blocking, verdict.outdated),
+        )
+        listed = Counter(check for part in lists for check in part)
+        assert wanted.contradiction() or listed == Counter(found)
+
+
+def test_the_order_of_the_checks_does_not_matter() -> None:
+    random = Random(8)
+    for found, wanted in cases():
+        shuffled = random.sample(found, len(found))
+        first, second = weigh(found, wanted), weigh(shuffled, wanted)
+        assert (first.kind, first.final) == (second.kind, second.final)
+
+
+def test_without_a_check_that_counts_only_no_ci_is_green() -> None:
+    for found, wanted in cases():
+        uncounted = [check for check in found if exempt(check, wanted)]
+        green = weigh(uncounted, wanted).kind == VerdictKind.GREEN
+        assert green == (wanted.no_ci and not wanted.contradiction())
+
+
+def test_proven_failures_are_green_only_where_they_are_accepted() -> None:
+    accepted = 0
+    for found, wanted in cases():
+        proven = frozenset(check.key for check in found)
+        verdict = weigh(found, wanted, pre_existing=proven)
+        assert not (verdict.kind == VerdictKind.GREEN and verdict.pre_existing)
+        second = weigh(found, wanted, pre_existing=proven, accept_pre_existing=True)
+        if second.kind == VerdictKind.GREEN:
+            counted = [check for check in found if counts(check, found, wanted)]
+            assert all(check.status == "COMPLETED" for check in counted)
+            assert {check.conclusion for check in counted} <= {*PASSING, "FAILURE", "ERROR"}
+            accepted += bool(second.pre_existing)
+    assert accepted
+
+
+def test_the_random_rollups_reach_every_verdict() -> None:
+    """A property of green rollups would prove nothing if there were none."""
+    seen = Counter(
+        weigh(found, wanted, pre_existing=frozenset(check.key for check in found[:2])).kind
+        for found, wanted in cases()
+    )
+    assert set(seen) == set(VerdictKind) - {VerdictKind.STALE}
+    assert seen[VerdictKind.GREEN] > 100
