@@ -5,6 +5,18 @@ from enum import StrEnum
 from nightly_sync.model import Model, PathName, Text
 
 
+class Parent(StrEnum):
+    """The two parents of the merge."""
+
+    SOURCE = "source"
+    TARGET = "target"
+
+    @property
+    def other(self) -> "Parent":
+        """The parent on the other side."""
+        return Parent.TARGET if self is Parent.SOURCE else Parent.SOURCE
+
+
 class Severity(StrEnum):
     """An error keeps the pull request a draft."""
 
