@@ -57,3 +57,9 @@ def fix_of(message: str) -> str | None:
     """The merge commit a fix commit belongs to."""
     match = re.search(rf"^{FIX}: ([0-9a-f]{{40,64}})$", message, re.M)
     return match[1] if match else None
+
+
+def fixes(message: str) -> tuple[str, ...]:
+    """The lines of a fix commit that say what it repairs."""
+    lines = (line for line in message.splitlines() if line.startswith("- "))
+    return tuple(line.removeprefix("- ") for line in lines)

@@ -193,7 +193,7 @@ def _place(
         return _Place.EXEMPT
     if check in superseded:
         return _Place.OUTDATED
-    # A running check can carry a conclusion already (FACTS.md): the status decides.
+    # A running check can carry a conclusion already: the status decides.
     if check.status is not CheckStatus.COMPLETED:
         return _Place.PENDING
     is_sentinel = check.name == expectations.sentinel

@@ -1,7 +1,7 @@
 """What a run leaves in Prefect: keys, Markdown within its size, and rows of plain values.
 
 A table's columns come from its first row, so that every row of a table has the same keys; values
-are only str, int, float, bool and None (FACTS.md).
+are only str, int, float, bool and None.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from nightly_sync.reports.categories import category_of
 from nightly_sync.reports.cutting import utf8_size
 from nightly_sync.reports.model import ReportFacts, kind_of, plural
 
-LIMIT = 480_000  # bytes; below the 500 KB of the issue, as JSON adds escapes
+LIMIT = 480_000  # bytes; below 500 KB, as JSON adds escapes
 CELL = 500  # characters
 
 Value = str | int | float | bool | None

@@ -1,6 +1,6 @@
 """The pull request's body: as much of the report as GitHub takes, the longest parts folded.
 
-GitHub refuses a pull request whose body has over 65,536 characters (422, FACTS.md); these are
+GitHub refuses a pull request whose body has over 65,536 characters (422); these are
 code points, not bytes (measured in github.com/dead-claudia/github-limits, pull request 13).
 """
 

@@ -94,7 +94,7 @@ def test_children_left_behind_neither_keep_us_waiting_nor_stay(tmp_path: Path) -
 def test_a_cancelled_run_takes_its_command_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Prefect cancels by raising a BaseException in the middle of things (FACTS.md)."""
+    """Prefect cancels by raising a BaseException in the middle of things."""
 
     class Cancelled(BaseException):
         pass

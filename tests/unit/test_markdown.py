@@ -176,7 +176,7 @@ def test_details_cannot_be_closed_by_summary_or_body() -> None:
 
 
 def test_the_body_of_details_is_markdown() -> None:
-    # Prefect's V2 page and GitHub both need the blank lines (FACTS.md).
+    # Prefect's V2 page and GitHub both need the blank lines.
     page = md.details("more", "*see*")
     assert page == "<details>\n<summary>more</summary>\n\n*see*\n\n</details>"
 

@@ -86,7 +86,7 @@ def test_the_order_of_the_failures_does_not_matter() -> None:
 
 
 def test_a_github_log_reads_like_a_plain_one() -> None:
-    """Runner logs start with a byte order mark and carry timestamps and colours (FACTS.md)."""
+    """Runner logs start with a byte order mark and carry timestamps and colours."""
     stamped = "\ufeff" + "".join(
         f"2026-11-30T21:00:0{number % 10}.1234567Z \x1b[31m{line}\x1b[0m\r\n"
         for number, line in enumerate(pytest_log().splitlines())

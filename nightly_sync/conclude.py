@@ -1,0 +1,152 @@
+"""The end of a run: which outcome, and, only then, ready or draft."""
+
+from nightly_sync import publish, repair, report_facts, sync_branch
+from nightly_sync.audits.model import Finding, Severity
+from nightly_sync.checks.gate import VerdictKind
+from nightly_sync.checks.names import is_exempt
+from nightly_sync.ci import Watched
+from nightly_sync.errors import StopForPerson
+from nightly_sync.forge.base import Check, PullRequest
+from nightly_sync.paths import quote
+from nightly_sync.record import Outcome
+from nightly_sync.reports import summary
+from nightly_sync.reports.model import CheckResult, ChecksFacts, Exemption, ReportFacts, plural
+from nightly_sync.session import Session
+
+_OUTCOMES = {
+    VerdictKind.FAILED: Outcome.CI_FAILED,
+    VerdictKind.PRE_EXISTING_ONLY: Outcome.PRE_EXISTING_ONLY,
+    VerdictKind.BLOCKED: Outcome.BLOCKED,
+    VerdictKind.STALE: Outcome.STALE,
+    VerdictKind.NOT_STARTED: Outcome.CI_NOT_STARTED,
+    VerdictKind.RUNNING: Outcome.CI_TIME_LIMIT,
+}
+_READY = {Outcome.READY, Outcome.READY_NEEDS_LOOK}
+
+
+def conclude(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watched) -> ReportFacts:
+    """Decide, act on it, and say it in the pull request.
+
+    Marks ready only when the checks are green, no audit found an error, the invariants hold and
+    origin's branch still is what the checks ran on; otherwise the pull request is a draft.
+    """
+    outcome = decide(facts, watched)
+    final = facts.model_copy(
+        update={
+            "outcome": outcome,
+            "reason": reason(outcome, facts, watched),
+            "checks": checks_facts(watched, run.config.exempt),
+            "findings": with_outcomes(facts.findings),
+            "pull_request": pull.url,
+        }
+    )
+    publish.update_body(run, pull, final)
+    if outcome in _READY:
+        _mark_ready(run, pull, watched)
+    elif not run.forge.get(pull.number).draft:
+        run.forge.mark_draft(pull.number)
+    run.forge.comment(pull.number, summary.comment(final))
+    return final
+
+
+def decide(facts: ReportFacts, watched: Watched) -> Outcome:
+    """The outcome of a run whose checks were followed. Pure."""
+    if watched.timed_out:
+        return Outcome.CI_TIME_LIMIT
+    if watched.verdict.kind is not VerdictKind.GREEN:
+        return _OUTCOMES[watched.verdict.kind]
+    if facts.errors:
+        return Outcome.DRAFT_FINDINGS
+    look = facts.plan.proposals or facts.findings or facts.warnings or watched.rounds
+    return Outcome.READY_NEEDS_LOOK if look else Outcome.READY
+
+
+def reason(outcome: Outcome, facts: ReportFacts, watched: Watched) -> str:
+    """Why, in a sentence or two. Pure."""
+    if outcome is Outcome.DRAFT_FINDINGS:
+        first = facts.errors[0]
+        count = plural(len(facts.errors), "error")
+        return f"The audits found {count}, first {first.kind} in {quote(first.path)}."
+    if outcome is Outcome.CI_TIME_LIMIT:
+        return f"The time limit was reached. {watched.verdict.reason}"
+    return watched.verdict.reason
+
+
+def _mark_ready(run: Session, pull: PullRequest, watched: Watched) -> None:
+    """Check, mark, check again; back to draft if somebody pushed in between."""
+    head = watched.head
+    repair.check_unmoved(run, head)
+    repo = run.workspace.repository
+    sync_branch.check_invariants(repo, head.target, head.tip, run.config)
+    run.forge.mark_ready(pull.number, head.tip)
+    try:
+        repair.check_unmoved(run, head)
+    except StopForPerson:
+        run.forge.mark_draft(pull.number)
+        raise
+
+
+def checks_facts(watched: Watched, exempt: tuple[str, ...]) -> ChecksFacts:
+    """What the report shows of the checks. Pure."""
+    verdict = watched.verdict
+    waiting = (*(check.name for check in verdict.pending), *verdict.missing)
+    return ChecksFacts(
+        passed=tuple(check.name for check in verdict.passed),
+        failed=tuple(_result(check, watched) for check in (*verdict.failed, *verdict.blocking)),
+        pre_existing=tuple(_result(check, watched) for check in verdict.pre_existing),
+        waiting=waiting,
+        exempt=tuple(_exemption(check, exempt) for check in verdict.exempt_used),
+    )
+
+
+def _result(check: Check, watched: Watched) -> CheckResult:
+    failure = next((item for item in watched.failures if item.check.key == check.key), None)
+    baseline = watched.baselines.get(check.name)
+    excerpt = f"{failure.title}\n{failure.excerpt}" if failure else ""
+    return CheckResult(
+        name=check.name,
+        conclusion=check.conclusion or check.status,
+        url=check.url,
+        evidence=f"{baseline.evidence}\n{excerpt}" if baseline else excerpt,
+    )
+
+
+def _exemption(check: Check, patterns: tuple[str, ...]) -> Exemption:
+    pattern = next((item for item in patterns if is_exempt(check.name, (item,))), "")
+    return Exemption(name=check.name, pattern=pattern)
+
+
+def with_outcomes(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Say of each finding what became of it, unless a step already did. Pure."""
+    return tuple(
+        item if item.outcome else item.model_copy(update={"outcome": _fate(item)})
+        for item in findings
+    )
+
+
+def _fate(finding: Finding) -> str:
+    if finding.severity is Severity.ERROR:
+        return "keeps the pull request a draft"
+    return "left to the reviewer"
+
+
+def after_repairs(run: Session, facts: ReportFacts, watched: Watched) -> ReportFacts:
+    """The facts of the final tree, where repairs lie on top of the merge."""
+    head = watched.head
+    if head.tip == facts.head:
+        return facts
+    repo = run.workspace.repository
+    audited = report_facts.with_audits(facts, repo, head.tip, run.config)
+    gone = _gone(facts.findings, audited.findings)
+    found = audited.model_copy(update={"findings": (*audited.findings, *gone)})
+    patched = report_facts.with_diffs(found, repo, head.merge, head.tip)
+    return report_facts.with_stats(patched, repo, head.tip, run.config)
+
+
+def _gone(before: tuple[Finding, ...], now: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings of the merge that the repairs removed; kept as warnings, so that all are told."""
+    still = {(item.kind, item.path) for item in now}
+    fate = {"severity": Severity.WARNING, "outcome": "gone after the fix commit"}
+    return tuple(
+        item.model_copy(update=fate) for item in before if (item.kind, item.path) not in still
+    )

@@ -1,0 +1,49 @@
+"""Put the sync where people see it: push the branch, open the draft, keep its body true."""
+
+from nightly_sync import sync_branch
+from nightly_sync.config import SyncConfig
+from nightly_sync.forge.base import PullRequest
+from nightly_sync.merge.step import Merged
+from nightly_sync.reports import body, marker
+from nightly_sync.reports.marker import Marker
+from nightly_sync.reports.model import ReportFacts
+from nightly_sync.session import Session
+
+
+def publish(run: Session, merged: Merged) -> PullRequest:
+    """Push a new merge commit and open its draft; with a resumed branch, take up what is there.
+
+    Every call may be repeated: a branch that is pushed is not pushed again, and a branch never
+    gets a second pull request.
+    """
+    facts, choice = merged.facts, merged.choice
+    if choice is None:
+        raise ValueError("nothing was committed, so nothing can be published")
+    if choice.resume is None:
+        place = run.workspace
+        sync_branch.push_commit(
+            place.repository,
+            place.origin,
+            facts.plan.target,
+            facts.merge_commit,
+            choice,
+            run.config,
+        )
+    ours = body.build(facts, _marker(facts, run.config))
+    title = run.config.title_for(run.started)
+    pull = run.forge.create_draft(choice.name, run.config.target, title, ours.text)
+    update_body(run, pull, facts)
+    run.forge.add_labels(pull.number, run.config.labels)
+    return pull
+
+
+def update_body(run: Session, pull: PullRequest, facts: ReportFacts) -> None:
+    """Replace our part of the body; what people wrote around it stays and counts."""
+    now = run.forge.get(pull.number).body
+    room = body.LIMIT - len(marker.around(now)) - 2
+    ours = body.build(facts, _marker(facts, run.config), limit=room)
+    run.forge.update_body(pull.number, marker.replace_between(now, ours.text))
+
+
+def _marker(facts: ReportFacts, config: SyncConfig) -> Marker:
+    return Marker(source=facts.plan.source, target=facts.plan.target, config=config.digest())

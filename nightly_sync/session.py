@@ -1,0 +1,57 @@
+"""One run's surroundings: config, workspace, forge, clock; opened under the lock."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from nightly_sync import git, workspace
+from nightly_sync.config import SyncConfig, check_runnable
+from nightly_sync.errors import ConfigError
+from nightly_sync.forge.base import Forge
+from nightly_sync.forge.local import LocalForge
+from nightly_sync.workspace import Workspace
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class Session:
+    """What every step of a run may use."""
+
+    config: SyncConfig
+    workspace: Workspace
+    forge: Forge
+    run_id: str
+    started: datetime
+    clock: Clock
+
+
+def utc_now() -> datetime:
+    """The clock of real runs."""
+    return datetime.now(UTC)
+
+
+@contextmanager
+def opened(config: SyncConfig, run_id: str, clock: Clock = utc_now) -> Iterator[Session]:
+    """Check what can be checked at once, take the lock, open the workspace.
+
+    Raises ConfigError for a config that no run can end well with, Busy if another run is at it.
+    """
+    git.check_version()
+    check_runnable(config)
+    home = workspace.home_of(config)
+    started = clock()
+    with workspace.lock(home, f"run {run_id}", started):
+        place = workspace.open_workspace(config, run_id)
+        yield Session(config, place, forge_of(config, place, clock), run_id, started, clock)
+
+
+def forge_of(config: SyncConfig, place: Workspace, clock: Clock) -> Forge:
+    """The forge the repository lives on."""
+    if workspace.local_path(config.repository) is None:
+        raise ConfigError(
+            f"{config.repository} is not on this machine; only repositories given by a path or "
+            "a file:// address have a forge so far"
+        )
+    return LocalForge(config, place.repository, clock=clock)

@@ -1,0 +1,65 @@
+"""Stale pull requests: those of earlier nights. Found first, closed last, never a person's work."""
+
+from nightly_sync import git, sync_branch
+from nightly_sync.config import SyncConfig
+from nightly_sync.forge.base import PullRequest
+from nightly_sync.reports import marker
+from nightly_sync.session import Session
+from nightly_sync.sync_branch import BranchState
+
+
+def find(run: Session) -> tuple[PullRequest, ...]:
+    """Every open sync pull request there is before this run opens its own."""
+    return tuple(run.forge.open_pull_requests(run.config.prefix()))
+
+
+def close(
+    run: Session, found: tuple[PullRequest, ...], replacement: PullRequest | None
+) -> list[str]:
+    """Close what may be closed, with a comment that says why; returns a line for each.
+
+    Call it only once the replacement is open, or (None) when nothing is left to sync. Each pull
+    request is looked at again right before: what people did meanwhile counts.
+    """
+    ours = replacement.number if replacement else None
+    fresh = [run.forge.get(pull.number) for pull in found if pull.number != ours]
+    return [_close(run, pull, replacement) for pull in fresh if pull.open]
+
+
+def _close(run: Session, pull: PullRequest, replacement: PullRequest | None) -> str:
+    keep = reason_to_keep(pull, _state(run, pull), run.config)
+    if keep:
+        return f"#{pull.number} ({pull.branch}) left open: {keep}"
+    why = _comment(run.config, replacement)
+    run.forge.close(pull.number, why)
+    if run.config.delete_stale_branches and pull.head:
+        place = run.workspace
+        git.delete_branch(place.repository, place.origin, pull.branch, pull.head)
+    return f"#{pull.number} ({pull.branch}) closed: {why}"
+
+
+def _state(run: Session, pull: PullRequest) -> BranchState | None:
+    """What the branch holds; a commit that this run never fetched is somebody's newest."""
+    if not pull.head:
+        return None
+    repo = run.workspace.repository
+    if git.commit_of(repo, pull.head) is None:
+        return BranchState(name=pull.branch, tip=pull.head, foreign=pull.head)
+    return sync_branch.inspect(repo, pull.branch, pull.head, run.config)
+
+
+def reason_to_keep(pull: PullRequest, state: BranchState | None, config: SyncConfig) -> str:
+    """Why a pull request must not be closed; "" if it may be. Pure."""
+    if config.manual_label in pull.labels:
+        return f"it has the label {config.manual_label}"
+    if marker.parse(pull.body) is None:
+        return "its body has no marker of ours, so somebody else may have opened it"
+    if state is not None and state.foreign:
+        return f"somebody else's commit {state.foreign[:12]} is on its branch"
+    return ""
+
+
+def _comment(config: SyncConfig, replacement: PullRequest | None) -> str:
+    if replacement is None:
+        return f"Nothing is left to sync: {config.target} has everything on {config.source}."
+    return f"Replaced by #{replacement.number} ({replacement.url})."

@@ -1,0 +1,49 @@
+"""Step: follow the checks, repair what can be repaired, and mark ready or say why not."""
+
+from prefect import get_run_logger, task
+
+from nightly_sync import ci, conclude
+from nightly_sync.checks.gate import Verdict, progress_of
+from nightly_sync.ci import Watched
+from nightly_sync.fixers import fixers_for
+from nightly_sync.forge.base import PullRequest
+from nightly_sync.merge.step import Merged, head_of
+from nightly_sync.reports.model import ReportFacts
+from nightly_sync.session import Session
+from tasks import artifacts
+from tasks.policy import LOCAL
+from tasks.remerge_diff import write_report
+
+
+@task(name="ci-loop", task_run_name="ci-loop", **LOCAL)
+def ci_loop(run: Session, merged: Merged, pull: PullRequest) -> Watched:
+    """Poll, triage, baseline, fix; ends with a final verdict or at the time limit."""
+    log = get_run_logger()
+    bar = artifacts.progress("ci-progress", run.config)
+    told: list[str] = []
+
+    def on_poll(verdict: Verdict) -> None:
+        done, total = progress_of(verdict)
+        artifacts.move(bar, done, total)
+        if verdict.reason not in told[-1:]:
+            told.append(verdict.reason)
+            log.info("checks: %s, %d of %d ended. %s", verdict.kind, done, total, verdict.reason)
+
+    head = head_of(run.workspace.repository, merged)
+    fixers = fixers_for(run.config, run.workspace.repository, head.target, head.tip)
+    watched = ci.follow(run, pull, head, fixers, on_poll)
+    for note in watched.notes:
+        log.info("repair: %s", note)
+    return watched
+
+
+@task(name="conclude", task_run_name="conclude", **LOCAL)
+def conclude_pull_request(
+    run: Session, pull: PullRequest, facts: ReportFacts, watched: Watched
+) -> ReportFacts:
+    """Ready or draft, the final body and the summary comment."""
+    final = conclude.after_repairs(run, facts, watched)
+    concluded = conclude.conclude(run, pull, final, watched)
+    write_report(run, concluded)
+    get_run_logger().info("outcome: %s", concluded.outcome)
+    return concluded

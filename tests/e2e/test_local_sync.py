@@ -1,0 +1,224 @@
+"""Whole flows on the local forge: every outcome, with a real origin and real checks."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nightly_sync.errors import StopForPerson
+from nightly_sync.record import Outcome, RunRecord
+from tests.support.site import OK, Site
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect")]
+
+SLOW = {"a.py": "x = 1\n", "b.py": "y = 1\n"}
+
+
+def _sync(site: Site, **fields: Any) -> RunRecord:
+    from flows.sync import sync
+
+    record = sync(site.config(**fields))
+    assert isinstance(record, RunRecord)
+    return record
+
+
+def _site(tmp_path: Path) -> Site:
+    return Site(tmp_path).diverge({**SLOW}, {"a.py": "x = 2\n"}, {"b.py": "y = 2\n"})
+
+
+def _conflicted(tmp_path: Path) -> Site:
+    return Site(tmp_path).diverge({**SLOW}, {"a.py": "x = 2\n"}, {"a.py": "x = 3\n"})
+
+
+def test_a_clean_sync_ends_ready(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    before = site.branches()
+    record = _sync(site)
+    assert record.outcome is Outcome.READY
+    (pull,) = site.pulls()
+    assert (pull["open"], pull["draft"], pull["branch"]) == (True, False, record.sync_branch)
+    assert re.fullmatch(r"main2dev/\d\d_\d\d_\d{4}", record.sync_branch)
+    after = site.branches()
+    assert after.pop(record.sync_branch) == record.head_sha
+    assert after == before
+    site.repo.git("fetch", "-q", "origin")
+    parents = site.repo.git("rev-parse", f"{record.head_sha}^1", f"{record.head_sha}^2")
+    assert parents.split() == [before["dev"], before["main"]]
+
+
+def test_proposals_end_ready_with_something_to_look_at(tmp_path: Path) -> None:
+    record = _sync(_conflicted(tmp_path))
+    assert (record.outcome, record.proposals) == (Outcome.READY_NEEDS_LOOK, 1)
+    assert record.conflicts == {"contents": 1}
+
+
+def test_nothing_to_do_pushes_nothing_and_closes_what_is_left_over(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    first = _sync(site)
+    site.repo.git("fetch", "-q", "origin")
+    site.repo.git("merge", "-q", "--ff-only", first.head_sha)
+    site.push("dev")
+    before = site.branches()
+    assert _sync(site).outcome is Outcome.NOTHING_TO_DO
+    assert site.branches() == before
+    assert [pull["open"] for pull in site.pulls()] == [False]
+
+
+def test_a_failing_check_keeps_the_draft_and_says_why(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    code = "import a, b; assert (a.x, b.y) != (2, 2), 'both'"
+    record = _sync(site, checks=[{"name": "tests", "run": f'python -c "{code}"'}])
+    assert record.outcome is Outcome.CI_FAILED
+    (pull,) = site.pulls()
+    assert pull["draft"]
+    assert "AssertionError" in pull["body"]
+
+
+def test_a_failure_the_target_knows_is_pre_existing_and_never_green(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    fails = "import sys; sys.exit('tests/test_old.py::test_old FAILED')"
+    checks = [OK, {"name": "old", "run": f'python -c "{fails}"'}]
+    record = _sync(site, checks=checks)
+    assert record.outcome is Outcome.PRE_EXISTING_ONLY
+    assert record.checks_pre_existing == 1
+    assert site.pulls()[0]["draft"]
+
+
+def test_a_failure_that_says_nothing_proves_nothing(tmp_path: Path) -> None:
+    """Red on the target too, but silent: two silences are no equal signatures."""
+    checks = [OK, {"name": "old", "run": "python -c 'raise SystemExit(1)'"}]
+    assert _sync(_site(tmp_path), checks=checks).outcome is Outcome.CI_FAILED
+
+
+def test_pre_existing_failures_may_be_accepted_by_the_config(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    fails = "import sys; sys.exit('tests/test_old.py::test_old FAILED')"
+    checks = [OK, {"name": "old", "run": f'python -c "{fails}"'}]
+    record = _sync(site, checks=checks, accept_pre_existing=True)
+    assert record.outcome is not Outcome.CI_FAILED
+    assert record.checks_pre_existing == 1
+    assert not site.pulls()[0]["draft"]
+
+
+def test_an_audit_error_keeps_the_draft_although_checks_pass(tmp_path: Path) -> None:
+    twice = "def f():\n    return 1\n"
+    gap = "".join(f"x{number} = {number}\n" for number in range(20))
+    site = Site(tmp_path).diverge({"a.py": gap}, {"a.py": twice + gap}, {"a.py": gap + twice})
+    record = _sync(site)
+    assert record.outcome is Outcome.DRAFT_FINDINGS
+    assert record.findings == {"duplicate-definition": 1}
+    assert site.pulls()[0]["draft"]
+
+
+def test_an_unresolved_conflict_stops_before_anything_is_pushed(tmp_path: Path) -> None:
+    site = Site(tmp_path).diverge({"x": ""}, {"a": "file\n"}, {"a/b": "folder\n"})
+    before = site.branches()
+    with pytest.raises(StopForPerson, match="unresolved-conflicts"):
+        _sync(site)
+    assert site.branches() == before
+    assert site.pulls() == []
+
+
+def test_a_rerun_with_the_same_inputs_resumes_and_opens_nothing_twice(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    first, second = _sync(site), _sync(site)
+    assert (second.head_sha, second.sync_branch) == (first.head_sha, first.sync_branch)
+    assert len(site.pulls()) == 1
+    assert second.outcome is Outcome.READY
+
+
+def test_a_rerun_with_new_commits_replaces_the_first(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    first = _sync(site)
+    site.repo.checkout("main")
+    site.repo.commit("More (#3)", {"c.py": "z = 1\n"})
+    site.push()
+    second = _sync(site)
+    assert second.sync_branch == f"{first.sync_branch}-2"
+    old, new = site.pulls()
+    assert (old["open"], new["open"]) == (False, True)
+    assert site.branches()[first.sync_branch] == first.head_sha
+
+
+def test_somebody_elses_commit_on_the_branch_stops_the_run_and_stays(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    first = _sync(site)
+    site.repo.git("fetch", "-q", "origin")
+    site.repo.git("checkout", "-q", "-b", "hand", first.head_sha)
+    by_hand = site.repo.commit("By hand", {"hand.py": "h = 1\n"})
+    site.repo.git("push", "-q", "origin", f"hand:{first.sync_branch}")
+    with pytest.raises(StopForPerson, match="is not ours"):
+        _sync(site)
+    assert site.branches()[first.sync_branch] == by_hand
+    assert [pull["open"] for pull in site.pulls()] == [True]
+
+
+def test_a_pull_request_with_the_manual_label_is_left_alone(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    _sync(site, labels=["hands-off"])
+    site.repo.checkout("main")
+    site.repo.commit("More (#3)", {"c.py": "z = 1\n"})
+    site.push()
+    _sync(site, manual_label="hands-off")
+    assert [pull["open"] for pull in site.pulls()] == [True, True]
+
+
+def test_a_reverted_sync_stops(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    merge = site.repo.merge("main")
+    site.repo.git("revert", "-m1", "--no-edit", merge)
+    site.push()
+    with pytest.raises(StopForPerson, match="was reverted"):
+        _sync(site)
+    assert site.synced() == []
+
+
+def test_a_repair_by_the_formatter_turns_red_checks_green(tmp_path: Path) -> None:
+    """The source's new file fails the style check; the configured formatter mends it."""
+    site = Site(tmp_path).diverge({**SLOW}, {"new.py": "z=1\n"}, {"b.py": "y = 2\n"})
+    style = (
+        "import pathlib, sys\n"
+        "bad = [p for p in pathlib.Path().glob('*.py') if '=1' in p.read_text()]\n"
+        "[print(f'would reformat {p}') for p in bad]\n"
+        "sys.exit(bool(bad))\n"
+    )
+    mend = (
+        "import pathlib, sys\n"
+        "for p in map(pathlib.Path, sys.argv[1:]):\n"
+        "    p.write_text(p.read_text().replace('=1', ' = 1'))\n"
+    )
+    (tmp_path / "style.py").write_text(style)
+    (tmp_path / "mend.py").write_text(mend)
+    record = _sync(
+        site,
+        checks=[{"name": "black", "run": f"python {tmp_path / 'style.py'}"}],
+        formatters=[{"name": "mend", "run": f"python {tmp_path / 'mend.py'}"}],
+    )
+    assert (record.outcome, record.fix_rounds) == (Outcome.READY_NEEDS_LOOK, 1)
+    site.repo.git("fetch", "-q", "origin")
+    assert site.repo.git("show", f"{record.head_sha}:new.py") == "z = 1"
+    assert (
+        site.repo.git(
+            "rev-list", "--count", f"{record.head_sha}^2..{record.head_sha}^1", check=False
+        )
+        == ""
+    )
+
+
+def test_no_ci_must_be_said(tmp_path: Path) -> None:
+    site = _site(tmp_path)
+    record = _sync(site, checks=[], sentinel=None, no_ci=True)
+    assert record.outcome is Outcome.READY
+
+
+def test_the_run_leaves_its_artifacts_under_stable_keys(tmp_path: Path) -> None:
+    from prefect.client.orchestration import get_client
+
+    site = _conflicted(tmp_path)
+    _sync(site)
+    with get_client(sync_client=True) as client:
+        keys = {str(item.key) for item in client.read_artifacts(limit=200)}
+    kinds = ("report", "conflicts", "diff-stats", "metrics", "ci-progress")
+    for kind in kinds:
+        assert any(key.startswith(f"{kind}-origin-main-dev-") for key in keys), (kind, keys)
