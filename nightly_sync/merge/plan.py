@@ -81,14 +81,16 @@ def _with_imported_files(
 ) -> dict[str, Draft]:
     """Walk again, with their importers as evidence, the files that merged code needs.
 
-    A restored file may import another one, so this repeats until nothing new turns up.
+    A restored file may import another one, so this repeats with those until nothing new turns up.
     """
     known: set[str] = set()
+    new: set[str] | None = None
     while lacking := _lacking(facts, drafts) - known:
-        found = _importers(at, facts, _tree(at, drafts), lacking)
+        found = _importers(at, facts, _tree(at, drafts), lacking, new)
         if not found:
             break
-        known |= found.keys()
+        new = set(found)
+        known |= new
         needed = [replace(facts[path], importers=places) for path, places in found.items()]
         drafts = drafts | _stored(at.repo, _walk_all(needed, at.config))
     return drafts
@@ -108,12 +110,16 @@ def _lacking(facts: Mapping[str, PathFacts], drafts: Mapping[str, Draft]) -> set
 
 
 def _importers(
-    at: _Situation, facts: Mapping[str, PathFacts], tree: str, lacking: set[str]
+    at: _Situation,
+    facts: Mapping[str, PathFacts],
+    tree: str,
+    lacking: set[str],
+    among: set[str] | None,
 ) -> dict[str, tuple[str, ...]]:
     """Importers of what a side deleted; an importer just as on that side is no evidence."""
     by_target = {path for path in lacking if facts[path].target is None}
-    found = importers.find(at.repo, tree, by_target, at.target)
-    return found | importers.find(at.repo, tree, lacking - by_target, at.source)
+    found = importers.find(at.repo, tree, by_target, at.target, among)
+    return found | importers.find(at.repo, tree, lacking - by_target, at.source, among)
 
 
 def _plan(at: _Situation, bases: tuple[str, ...], drafts: dict[str, Draft]) -> MergePlan:

@@ -1,0 +1,32 @@
+"""The demo command: every trap answered, and the verdict it promises."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nightly_sync.errors import Exit
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect")]
+
+
+@pytest.mark.parametrize(
+    ("args", "outcome"), [((), "ready-needs-look"), (("--broken",), "draft-findings")]
+)
+def test_the_demo_ends_as_it_promises(tmp_path: Path, args: tuple[str, ...], outcome: str) -> None:
+    from prefect.settings import PREFECT_API_URL
+
+    result = subprocess.run(
+        [sys.executable, "-m", "nightly_sync", "demo", "--folder", str(tmp_path / "demo"), *args],
+        env={**os.environ, "PREFECT_API_URL": str(PREFECT_API_URL.value())},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == Exit.NEEDS_LOOK, result.stdout + result.stderr
+    assert result.stdout.startswith(f"{outcome}:")
+    (report,) = (line for line in result.stdout.splitlines() if line.startswith("Report: "))
+    assert Path(report.removeprefix("Report: ")).is_file()
+    assert "prefect server start" in result.stdout
