@@ -93,7 +93,7 @@ def check(repo: Path, source: str, target: str, config: SyncConfig) -> Divergenc
     ours = git.log(repo, f"{source}..{target}")
     behind = git.count(repo, f"{target}..{source}")
     facts = {"source": source, "target": target, "behind": behind, "ahead": len(ours)}
-    undone = reverted_sync(ours, _reachable(repo, source, ours), config)
+    undone = reverted_sync(ours, _from_source(ours), config)
     if undone:
         return Divergence(kind=DivergenceKind.REVERTED, message=undone, **facts)
     if behind == 0:
@@ -104,10 +104,10 @@ def check(repo: Path, source: str, target: str, config: SyncConfig) -> Divergenc
     return Divergence(kind=DivergenceKind.DIVERGED, message=message, squashed=squash, **facts)
 
 
-def _reachable(repo: Path, source: str, ours: tuple[git.Commit, ...]) -> set[str]:
-    """Second parents of the target's merges that are the source's own commits."""
-    seconds = {commit.parents[1] for commit in ours if len(commit.parents) == 2}
-    return {sha for sha in seconds if git.is_ancestor(repo, sha, source)}
+def _from_source(ours: tuple[git.Commit, ...]) -> set[str]:
+    """Second parents of the target's merges that are the source's: all that are not ours."""
+    own = {commit.sha for commit in ours}
+    return {commit.parents[1] for commit in ours if len(commit.parents) == 2} - own
 
 
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")

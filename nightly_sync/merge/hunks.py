@@ -25,6 +25,7 @@ def _marker(char: str) -> re.Pattern[bytes]:
 
 
 _OPEN, _BASE, _MIDDLE, _CLOSE = (_marker(char) for char in "<|=>")
+_SIGNS = (b"<<", b"||", b"==", b">>")  # a quick look before the pattern
 _ORDER = (_OPEN, _BASE, _MIDDLE, _CLOSE)
 
 
@@ -38,7 +39,7 @@ def split(text: bytes) -> tuple[Segment, ...]:
     parts: list[list[bytes]] = [[]]
     for line in text.splitlines(keepends=True) if b"\r" not in text else _lines(text):
         expected = _ORDER[len(parts) - 1]
-        if not expected.match(line.rstrip(b"\n")):
+        if not line.startswith(_SIGNS) or not expected.match(line.rstrip(b"\n")):
             parts[-1].append(line)
             continue
         if expected is _OPEN:

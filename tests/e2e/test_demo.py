@@ -9,7 +9,7 @@ import pytest
 
 from nightly_sync.errors import Exit
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect")]
+pytestmark = pytest.mark.usefixtures("prefect")
 
 
 @pytest.mark.parametrize(

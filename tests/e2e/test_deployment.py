@@ -17,7 +17,7 @@ import pytest
 
 from tests.support.site import Site
 
-pytestmark = [pytest.mark.xdist_group("server"), pytest.mark.timeout(420)]
+pytestmark = pytest.mark.timeout(420)
 ROOT = Path(__file__).parents[2]
 LIMIT = 240.0  # seconds for a server to answer, and for a run to end
 

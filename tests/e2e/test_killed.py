@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.site import Site
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect")]
+pytestmark = pytest.mark.usefixtures("prefect")
 
 # Kills the run that holds the lock, the first time it is called.
 KILL = """

@@ -10,7 +10,7 @@ from nightly_sync.errors import StopForPerson
 from nightly_sync.record import Outcome, RunRecord
 from tests.support.site import OK, Site
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.usefixtures("prefect")]
+pytestmark = pytest.mark.usefixtures("prefect")
 
 SLOW = {"a.py": "x = 1\n", "b.py": "y = 1\n"}
 

@@ -1,0 +1,21 @@
+"""How the parallel run shares out the tests."""
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+
+class OneServer(LoadScopeScheduling):
+    """Whole-flow tests share a Prefect server, so one worker runs them all; others go anywhere.
+
+    By folder, as `--dist loadgroup` sees no marks with pytest 9.2 and pytest-xdist 3.8.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        own_server = nodeid.startswith("tests/e2e/test_deployment.py")
+        return "e2e" if nodeid.startswith("tests/e2e/") and not own_server else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Big groups first, so that the long one does not start last."""
+    return OneServer(config, log)
