@@ -41,7 +41,8 @@ def sync(config: SyncConfig) -> Any:
         try:
             record = _sync(run, start)
         except Exception as error:
-            record_metrics(run, recording.failed(start, run.clock(), error))
+            failed = recording.failed(start, run.clock(), error)
+            record_metrics(run, failed, return_state=True)  # never hides the first error
             raise
         return _ended(record_metrics(run, record))
 

@@ -8,17 +8,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from nightly_sync import repair
+from nightly_sync import git, last_look, repair
 from nightly_sync.checks.baseline import Classification, classify
 from nightly_sync.checks.gate import Expectations, Verdict, VerdictKind, judge
+from nightly_sync.checks.names import is_exempt
 from nightly_sync.checks.triage import Failure, group, triage
+from nightly_sync.errors import StopForPerson, SyncError
 from nightly_sync.fixers.base import Fixer, GaveUp
 from nightly_sync.forge.base import PullRequest
-from nightly_sync.repair import Head
+from nightly_sync.repair import Head, Repaired
 from nightly_sync.session import Session
 
 MOST_ROUNDS = 20  # of repairs; a fixer that never ends is a bug
 OnPoll = Callable[[Verdict], None]
+Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,12 @@ class Watched:
     head: Head
     verdict: Verdict
     failures: tuple[Failure, ...] = ()
-    baselines: dict[str, Classification] = field(default_factory=dict)  # by check name
+    baselines: dict[Key, Classification] = field(default_factory=dict)  # by Check.key
     polls: int = 0
     rounds: int = 0  # repairs pushed
     notes: tuple[str, ...] = ()  # what was tried
     timed_out: bool = False
+    refusal: str = ""  # why origin did not take a repair
 
 
 def follow(
@@ -87,7 +91,7 @@ def _poll(
 def expectations(run: Session, sha: str, triggered_at: datetime) -> Expectations:
     """What a green verdict needs of this head commit, by the config."""
     config = run.config
-    own = tuple(check.name for check in config.checks)
+    own = [check.name for check in config.checks if not is_exempt(check.name, config.exempt)]
     return Expectations(
         head_sha=sha,
         triggered_at=triggered_at,
@@ -107,7 +111,7 @@ def _explained(run: Session, watched: Watched) -> Watched:
     for check in watched.verdict.failed:
         if check.key not in known:
             known[check.key] = triage(check, run.forge.log(watched.head.tip, check))
-            baselines[check.name] = _baseline(run, watched.head, known[check.key])
+            baselines[check.key] = _baseline(run, watched.head, known[check.key])
     return replace(watched, failures=tuple(known.values()), baselines=baselines)
 
 
@@ -120,11 +124,11 @@ def _baseline(run: Session, head: Head, failure: Failure) -> Classification:
     return classify(failure, None if check.conclusion == "SUCCESS" else triage(check, log))
 
 
-def _proven(watched: Watched) -> frozenset[tuple[str, str, str, str]]:
+def _proven(watched: Watched) -> frozenset[Key]:
     return frozenset(
         failure.check.key
         for failure in watched.failures
-        if watched.baselines[failure.check.name].pre_existing
+        if watched.baselines[failure.check.key].pre_existing
     )
 
 
@@ -133,12 +137,16 @@ def _repair(run: Session, watched: Watched, fixers: Sequence[Fixer]) -> Watched:
     ours = [
         failure
         for failure in watched.failures
-        if not watched.baselines[failure.check.name].pre_existing
+        if not watched.baselines[failure.check.key].pre_existing
     ]
     change = repair.attempt(run, watched.head, group(ours), fixers)
     if isinstance(change, GaveUp):
         return replace(watched, notes=(*watched.notes, change.reason))
-    head = repair.push(run, watched.head, change)
+    try:
+        head = repair.push(run, watched.head, change)
+    except (git.GitError, StopForPerson) as error:
+        last_look.check_unmoved(run, watched.head)  # raises where somebody was quicker
+        return _refused(watched, change, error)
     return replace(
         watched,
         head=head,
@@ -147,3 +155,10 @@ def _repair(run: Session, watched: Watched, fixers: Sequence[Fixer]) -> Watched:
         rounds=watched.rounds + 1,
         notes=(*watched.notes, change.summary),
     )
+
+
+def _refused(watched: Watched, change: Repaired, error: SyncError) -> Watched:
+    """Origin's own rules forbid the push (no branch may be rewritten, say): end with what is."""
+    why = " ".join(str(error).split())
+    refusal = f"Origin did not take the repair ({change.summary}): {why}"
+    return replace(watched, refusal=refusal, notes=(*watched.notes, refusal))

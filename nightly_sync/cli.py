@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -13,6 +16,7 @@ import typer
 from nightly_sync import git, workspace
 from nightly_sync.config import SyncConfig
 from nightly_sync.errors import SyncError
+from nightly_sync.paths import expanded
 from nightly_sync.record import RunRecord
 
 if TYPE_CHECKING:
@@ -61,6 +65,7 @@ def preview(
     from nightly_sync.reports import summary
 
     git.check_version()
+    repo = git.repository_at(repo)
     settings = _preview_config(repo, config)
     taken = resolve(repo, source or settings.source)
     taker = resolve(repo, target or settings.target)
@@ -68,7 +73,7 @@ def preview(
         _say(f"{side.name}: {side.sha} ({side.ref})")
         if side.warning:
             _say(f"warning: {side.warning}", err=True)
-    folder = out or _default_folder(repo, taken.sha, taker.sha)
+    folder = expanded(str(out)) if out else _default_folder(repo, taken.sha, taker.sha)
     found = previews.preview(repo, taken, taker, settings, folder, datetime.now(UTC))
     _say(summary.terminal(found.facts))
     _say(f"Report: {folder / 'report.md'}")
@@ -104,7 +109,8 @@ def _run_flow(config: SyncConfig) -> RunRecord:
     from nightly_sync.recording import Stopped
 
     try:
-        record = cast(RunRecord, sync(config))
+        with _server_answers():
+            record = cast(RunRecord, sync(config))
     except Stopped as stop:
         record = stop.record
     _say(f"{record.outcome}: {record.reason}")
@@ -112,6 +118,21 @@ def _run_flow(config: SyncConfig) -> RunRecord:
         _say(f"Pull request: {record.pull_request}")
     _say(f"Report: {_report_of(config, record.run_id) / 'report.md'}")
     return record
+
+
+@contextmanager
+def _server_answers() -> Iterator[None]:
+    """Prefect's error about its server, as a sentence; any other is not this one's business."""
+    try:
+        yield
+    except RuntimeError as error:
+        found = re.match(r"Failed to reach API at (\S+)", str(error))
+        if found is None:
+            raise
+        raise SyncError(
+            f"no Prefect server answers at {found[1]}; start it, or unset PREFECT_API_URL to run "
+            "without one"
+        ) from error
 
 
 @app.command()
@@ -158,7 +179,8 @@ def history(
     from flows.history import run_history
     from nightly_sync.history import summary
 
-    rows = summary(run_history(csv))
+    with _server_answers():
+        rows = summary(run_history(csv))
     if not rows:
         _say("No run is recorded yet.")
         return

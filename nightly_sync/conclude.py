@@ -1,6 +1,6 @@
 """The end of a run: which outcome, and, only then, ready or draft."""
 
-from nightly_sync import publish, repair, report_facts, sync_branch
+from nightly_sync import last_look, publish, report_facts
 from nightly_sync.audits.model import Finding, Severity
 from nightly_sync.checks.gate import VerdictKind
 from nightly_sync.checks.names import is_exempt
@@ -9,6 +9,7 @@ from nightly_sync.errors import StopForPerson
 from nightly_sync.forge.base import Check, PullRequest
 from nightly_sync.paths import quote
 from nightly_sync.record import Outcome
+from nightly_sync.repair import Head
 from nightly_sync.reports import summary
 from nightly_sync.reports.model import CheckResult, ChecksFacts, Exemption, ReportFacts, plural
 from nightly_sync.session import Session
@@ -28,25 +29,29 @@ def conclude(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watch
     """Decide, act on it, and say it in the pull request.
 
     Marks ready only when the checks are green, no audit found an error, the invariants hold and
-    origin's branch still is what the checks ran on; otherwise the pull request is a draft.
+    origin still is what the checks ran on; otherwise the pull request is a draft. Where somebody
+    moved something meanwhile the outcome is STOPPED, here and in the pull request.
     """
-    outcome = decide(facts, watched)
-    final = facts.model_copy(
-        update={
-            "outcome": outcome,
-            "reason": reason(outcome, facts, watched),
-            "checks": checks_facts(watched, run.config.exempt),
-            "findings": with_outcomes(facts.findings),
-            "pull_request": pull.url,
-        }
-    )
-    publish.update_body(run, pull, final)
-    if outcome in _READY:
-        _mark_ready(run, pull, watched)
-    elif not run.forge.get(pull.number).draft:
-        run.forge.mark_draft(pull.number)
+    final = _decided(run, pull, facts, watched)
+    if final.outcome in _READY:
+        final = _ready_or_stopped(run, pull, final, watched.head)
+    else:
+        publish.update_body(run, pull, final)
+        _back_to_draft(run, pull)
     run.forge.comment(pull.number, summary.comment(final))
     return final
+
+
+def _decided(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watched) -> ReportFacts:
+    outcome = decide(facts, watched)
+    changes = {
+        "outcome": outcome,
+        "reason": reason(outcome, facts, watched),
+        "checks": checks_facts(watched, run.config.exempt),
+        "findings": with_outcomes(facts.findings),
+        "pull_request": pull.url,
+    }
+    return facts.model_copy(update=changes)
 
 
 def decide(facts: ReportFacts, watched: Watched) -> Outcome:
@@ -69,21 +74,30 @@ def reason(outcome: Outcome, facts: ReportFacts, watched: Watched) -> str:
         return f"The audits found {count}, first {first.kind} in {quote(first.path)}."
     if outcome is Outcome.CI_TIME_LIMIT:
         return f"The time limit was reached. {watched.verdict.reason}"
-    return watched.verdict.reason
+    return " ".join(text for text in (watched.verdict.reason, watched.refusal) if text)
 
 
-def _mark_ready(run: Session, pull: PullRequest, watched: Watched) -> None:
-    """Check, mark, check again; back to draft if somebody pushed in between."""
-    head = watched.head
-    repair.check_unmoved(run, head)
-    repo = run.workspace.repository
-    sync_branch.check_invariants(repo, head.target, head.tip, run.config)
-    run.forge.mark_ready(pull.number, head.tip)
+def _ready_or_stopped(
+    run: Session, pull: PullRequest, final: ReportFacts, head: Head
+) -> ReportFacts:
+    """Check, say so, mark, check again; if somebody moved something: a draft that says it."""
     try:
-        repair.check_unmoved(run, head)
-    except StopForPerson:
+        last_look.check(run, pull, head)
+        publish.update_body(run, pull, final)
+        run.forge.mark_ready(pull.number, head.tip)
+        last_look.check(run, pull, head)
+    except StopForPerson as stop:
+        _back_to_draft(run, pull)
+        stopped = final.model_copy(update={"outcome": Outcome.STOPPED, "reason": str(stop)})
+        publish.update_body(run, pull, stopped)
+        return stopped
+    return final
+
+
+def _back_to_draft(run: Session, pull: PullRequest) -> None:
+    now = run.forge.get(pull.number)
+    if now.open and not now.draft:
         run.forge.mark_draft(pull.number)
-        raise
 
 
 def checks_facts(watched: Watched, exempt: tuple[str, ...]) -> ChecksFacts:
@@ -101,7 +115,7 @@ def checks_facts(watched: Watched, exempt: tuple[str, ...]) -> ChecksFacts:
 
 def _result(check: Check, watched: Watched) -> CheckResult:
     failure = next((item for item in watched.failures if item.check.key == check.key), None)
-    baseline = watched.baselines.get(check.name)
+    baseline = watched.baselines.get(check.key)
     excerpt = f"{failure.title}\n{failure.excerpt}" if failure else ""
     return CheckResult(
         name=check.name,

@@ -7,7 +7,7 @@ import hashlib
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Literal
@@ -17,8 +17,9 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from nightly_sync.checks.names import is_exempt
 from nightly_sync.errors import ConfigError
-from nightly_sync.model import Model
-from nightly_sync.patterns import check_pattern
+from nightly_sync.model import Location, Model
+from nightly_sync.paths import expanded
+from nightly_sync.patterns import check_pattern, matches
 from nightly_sync.refnames import branch_problem
 
 RuleName = Literal["protect", "take-source", "take-target", "delete-wins"]
@@ -27,6 +28,8 @@ Loc = tuple[str | int, ...]
 """Where a value stands, as pydantic writes it: `("rules", 2, "paths", 0)`."""
 
 SAMPLE_DAY = datetime(2026, 11, 30, tzinfo=UTC)
+# Days and hours of one digit and of two: %e and %l fill up with a blank.
+SAMPLES = (SAMPLE_DAY, datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC), SAMPLE_DAY - timedelta(hours=1))
 
 
 def _pattern(value: str) -> str:
@@ -169,7 +172,7 @@ DEFAULT_CATEGORIES = (
 class SyncConfig(Model):
     """Everything one sync needs to know. Secrets never go in here."""
 
-    repository: Name = Field(description="Origin: path or URL of the repository to sync.")
+    repository: Location = Field(description="Origin: path or URL of the repository to sync.")
     source: Name = Field("main", description="Branch whose commits are taken in.")
     target: Name = Field("dev", description="Long-lived branch that takes them in.")
     branch_prefix: str = Field(
@@ -224,7 +227,7 @@ class SyncConfig(Model):
     delete_stale_branches: bool = Field(
         False, description="Delete the branch of a stale pull request that is closed."
     )
-    workspace: str | None = Field(
+    workspace: Location | None = Field(
         None, description="Folder for clones and locks; default: the user's cache folder."
     )
 
@@ -248,10 +251,11 @@ class SyncConfig(Model):
     @field_validator("date_format")
     @classmethod
     def _date_format(cls, value: str) -> str:
-        sample = SAMPLE_DAY.strftime(value)
-        problem = "holds an unknown % directive" if "%" in sample else branch_problem(f"x/{sample}")
-        if problem:
-            raise ValueError(f"the format gives {sample!r}, which {problem}")
+        for sample in (moment.strftime(value) for moment in SAMPLES):
+            unknown = "holds an unknown % directive" if "%" in sample else ""
+            problem = unknown or branch_problem(f"x/{sample}")
+            if problem:
+                raise ValueError(f"the format gives {sample!r}, which {problem}")
         return value
 
     @field_validator("title")
@@ -275,9 +279,9 @@ class SyncConfig(Model):
         text = self.model_dump_json(exclude=volatile)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
-    def paths_of(self, rule: RuleName) -> tuple[str, ...]:
-        """Every pattern of one rule."""
-        return tuple(p for item in self.rules if item.rule == rule for p in item.paths)
+    def holds(self, rule: RuleName, path: str) -> bool:
+        """Does a rule of this name hold for the path? A `!` takes back in its own rule only."""
+        return any(matches(path, item.paths) for item in self.rules if item.rule == rule)
 
     def prefix(self) -> str:
         """The sync branches' common start, e.g. `main2dev/`."""
@@ -298,8 +302,8 @@ class SyncConfig(Model):
         return self.title.format(source=self.source, target=self.target, date=self.date(now))
 
     def home(self) -> Path | None:
-        """The configured workspace folder, `~` resolved."""
-        return Path(self.workspace).expanduser() if self.workspace else None
+        """The configured workspace folder, absolute. Raises ConfigError for an unknown `~user`."""
+        return expanded(self.workspace) if self.workspace else None
 
 
 def contradictions(config: SyncConfig) -> Iterator[Clash]:

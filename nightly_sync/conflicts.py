@@ -14,6 +14,11 @@ class Entry(Model):
     oid: str
 
 
+def is_file(entry: Entry) -> bool:
+    """A regular file, executable or not."""
+    return entry.mode.startswith("100")
+
+
 class Kind(StrEnum):
     """The kinds of conflict, by the field's usual names."""
 

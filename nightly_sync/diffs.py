@@ -79,7 +79,7 @@ def final_diff(repo: Path, target: str, source: str, final_commit: str) -> bytes
     would show them without the conflicts they repair. The merge is made anew, with conflict
     markers of the usual length. Raises GitError if an object is missing.
     """
-    auto = conflicts.parse(merge_tree(repo, target, source, marker_size=None)).tree
+    auto = conflicts.parse(merge_tree(repo, target, source)).tree
     return tree_diff(repo, auto, final_commit)
 
 

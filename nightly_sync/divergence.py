@@ -44,24 +44,29 @@ class Divergence(Model):
         return self.kind not in (DivergenceKind.DIVERGED, DivergenceKind.NOTHING_TO_DO)
 
 
-def check_branches(branches: Iterable[str], config: SyncConfig) -> Divergence | None:
-    """Stops that the list of origin's branches shows; None if there is none. Pure."""
+def check_branches(branches: Iterable[str], config: SyncConfig, today: str) -> Divergence | None:
+    """Stops that the list of origin's branches shows; None if there is none. Pure.
+
+    `today` is the name of the sync branch to be made.
+    """
     names = set(branches)
     for name in (config.source, config.target):
         if name not in names:
             return _missing(name)
-    return prefix_clash(names, config)
+    return prefix_clash(names, today)
 
 
-def prefix_clash(names: set[str], config: SyncConfig) -> Divergence | None:
-    """A branch `main2dev` makes every `main2dev/...` impossible: git keeps refs as files."""
-    parts = config.prefix().rstrip("/").split("/")
-    folders = {"/".join(parts[:depth]) for depth in range(1, len(parts) + 1)}
-    clash = sorted(folders & names)
+def prefix_clash(names: set[str], today: str) -> Divergence | None:
+    """A branch `main2dev` makes every `main2dev/...` impossible: git keeps refs as files.
+
+    In the same way a branch below today's name makes that one impossible.
+    """
+    above = {today[:end] for end, sign in enumerate(today) if sign == "/"}
+    clash = sorted(name for name in names if name in above or name.startswith(f"{today}/"))
     if not clash:
         return None
     message = (
-        f"the branch {clash[0]} exists, so no branch below {config.prefix()} can be made; "
+        f"the branch {clash[0]} exists, so git cannot make the sync branch {today}; "
         "rename that branch, or set another branch_prefix"
     )
     return Divergence(kind=DivergenceKind.PREFIX_CLASH, message=message)

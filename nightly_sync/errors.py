@@ -21,6 +21,12 @@ class SyncError(Exception):
 
     exit_code = Exit.FAILED
 
+    def __init__(self, message: str):
+        # Names out of git may hold undecodable bytes, which no terminal and no server takes.
+        super().__init__(
+            message.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        )
+
 
 class ConfigError(SyncError):
     """The command line or the configuration cannot be used as written."""

@@ -1,4 +1,4 @@
-"""The only module that starts git, through GitPython's `Repo.git`.
+"""The only module that starts git, through GitPython's `Git`, which `Repo.git` is too.
 
 Small free functions over the path of a repository. Bytes in, bytes out; names as in `paths.py`.
 Hooks, file-system monitors and the user's own git settings have no part in what runs here, and a
@@ -11,13 +11,12 @@ import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from git import Git, Repo
-from git.exc import GitCommandNotFound, InvalidGitRepositoryError, NoSuchPathError
+from git import Git
+from git.exc import GitCommandNotFound
 
 from nightly_sync import paths
 from nightly_sync.conflicts import Entry
@@ -30,6 +29,7 @@ PINNED = (
     "core.fsmonitor=false",
     "core.quotePath=false",
     "core.autocrlf=false",
+    "core.attributesFile=/dev/null",  # a driver named there would decide the merge
     "gc.auto=0",
     "maintenance.auto=false",
     "commit.gpgSign=false",
@@ -41,9 +41,12 @@ PINNED = (
     "diff.algorithm=histogram",
     "advice.submoduleMergeConflict=false",  # git 2.39 prints it into merge-tree's -z output
     "protocol.ext.allow=never",
+    "safe.bareRepository=all",  # ours are bare, and never inside a worktree
 )
+VARIABLES = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_ATTR_NOSYSTEM": "1"}
 NULL_OID = "0" * 40
 OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+OBJECT_FORMAT = "sha1"  # the only one that is supported so far
 INSTALL_HINT = "install git 2.38 or newer (on Debian: apt-get install git)"
 
 
@@ -79,12 +82,26 @@ def _short(args: Iterable[str]) -> str:
     return words if len(words) < 200 else f"{words[:200]}..."
 
 
-@lru_cache(maxsize=64)
-def _command(repo: Path) -> Git:
+def is_repository(folder: Path) -> bool:
+    """Is this the top of a clone, or a bare repository? Looks at files only."""
     try:
-        return Repo(repo).git
-    except (InvalidGitRepositoryError, NoSuchPathError) as error:
-        raise SyncError(f"{repo} is not a git repository") from error
+        bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+        return bare or (folder / ".git").exists()
+    except OSError:  # a folder that may not be looked into
+        return False
+
+
+def repository_at(folder: Path) -> Path:
+    """The top, as an absolute path, of the repository that `folder` lies in. Raises SyncError."""
+    start = folder.resolve()
+    found = next((top for top in (start, *start.parents) if is_repository(top)), None)
+    if found is None:
+        raise _no_repository(start)
+    return found
+
+
+def _no_repository(folder: Path) -> SyncError:
+    return SyncError(f"{paths.printable(str(folder))} is not a git repository")
 
 
 def _scrubbed(command: list[str], keep: Mapping[str, str]) -> list[str]:
@@ -109,11 +126,40 @@ def run(
     `ok` lists the exit codes that are answers; any other raises GitError. After `timeout`
     seconds, or on any exception here (a cancelled run), the process group is killed.
     """
+    # Not left to git, which would go on to look in the folders above.
+    if not is_repository(repo):
+        raise _no_repository(repo)
+    result = _executed(cwd or repo, args, stdin, env or {}, timeout)
+    foreign = _FOREIGN_OWNER.search(result.err)
+    if foreign:
+        raise SyncError(_dubious(foreign[1]))
+    if result.code not in tuple(ok):
+        raise GitError(args, result.code, result.err)
+    return result
+
+
+_FOREIGN_OWNER = re.compile(r"detected dubious ownership in repository at '(.*)'")
+
+
+def _dubious(repo: str) -> str:
+    return (
+        f"git found dubious ownership in {repo}: it belongs to another user; if you trust it, run "
+        f"git config --global --add safe.directory {repo}"
+    )
+
+
+def _executed(
+    folder: Path,
+    args: tuple[str, ...],
+    stdin: bytes | None,
+    env: Mapping[str, str],
+    timeout: float,
+) -> Result:
+    """Run git in a folder, whatever it answers. Not through `Repo`: that reads GIT_* itself."""
     pinned = [word for setting in PINNED for word in ("-c", setting)]
-    variables = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **(env or {})}
-    # -C, as GitPython starts git one folder too high in a bare repository not named *.git.
-    command = _scrubbed(["git", "-C", str(cwd or repo), *pinned, *args], variables)
-    process: Any = _command(repo).execute(
+    variables = {**VARIABLES, **env}
+    command = _scrubbed(["git", "-C", str(folder.absolute()), *pinned, *args], variables)
+    process: Any = Git("/").execute(
         command,
         istream=subprocess.PIPE,
         as_process=True,
@@ -121,10 +167,7 @@ def run(
         start_new_session=True,
     )
     out, err = _finish(process.proc, stdin, timeout, args)
-    result = Result(process.proc.returncode, out, err.decode("utf-8", "replace"))
-    if result.code not in tuple(ok):
-        raise GitError(args, result.code, result.err)
-    return result
+    return Result(process.proc.returncode, out, err.decode("utf-8", "replace"))
 
 
 def _finish(
@@ -158,9 +201,27 @@ def objects_of(repo: Path) -> Path:
 
 
 def init_bare(repo: Path) -> None:
-    """Create an empty bare repository, without the template's hooks."""
+    """Create an empty bare repository, without the template's hooks.
+
+    On one that is there already it only adds what is missing. Raises GitError.
+    """
     repo.mkdir(parents=True, exist_ok=True)
-    Git(str(repo)).init("--bare", "--quiet", "--template=", "--initial-branch=main", str(repo))
+    shape = ("--template=", "--initial-branch=main", f"--object-format={OBJECT_FORMAT}")
+    args = ("init", "--bare", "--quiet", *shape, str(repo.absolute()))
+    result = _executed(repo, args, None, {}, DEFAULT_TIMEOUT)
+    if result.code:
+        raise GitError(args, result.code, result.err)
+
+
+def object_format(repo: Path) -> str:
+    """How the repository names its objects: `sha1` or `sha256`."""
+    return run(repo, "rev-parse", "--show-object-format").text
+
+
+def is_partial(repo: Path) -> bool:
+    """Is it a partial clone, which leaves objects with its remote until they are asked for?"""
+    args = ("config", "--get-regexp", r"^remote\..*\.(promisor|partialclonefilter)$")
+    return run(repo, *args, ok=(0, 1)).code == 0
 
 
 # Refs and commits
@@ -480,13 +541,17 @@ def fast_import(repo: Path, stream: bytes) -> None:
     run(repo, "fast-import", "--quiet", "--done", stdin=stream + b"done\n")
 
 
+_MOVED = ("stale info", "fetch first", "but expected")  # the last: between our look and the push
+
+
 def push(
     repo: Path, remote: str, commit: str, branch: str, expected: str | None, timeout: float
 ) -> None:
     """Push one commit to one branch, only if the branch still is where we last saw it.
 
     `expected` is the SHA we last saw there; None means that the branch must not exist yet.
-    Raises StopForPerson when someone else moved it, GitError for any other refusal.
+    Raises StopForPerson when someone else moved it or the remote refuses it, quoting its words;
+    GitError for any other failure.
     """
     ref = f"refs/heads/{branch}"
     lease = f"--force-with-lease={ref}:{expected or ''}"
@@ -494,12 +559,24 @@ def push(
     result = run(repo, *args, remote, f"{commit}:{ref}", ok=range(256), timeout=timeout)
     if result.code == 0:
         return
-    if "stale info" in result.err + result.text or "fetch first" in result.text:
+    if any(word in result.err + result.text for word in _MOVED):
         raise StopForPerson(
             f"{branch} moved on {remote} since this run last saw it; nothing was pushed. "
             "Look at the new commits there, then run again."
         )
+    if "[remote rejected]" in result.text:
+        raise StopForPerson(_refusal(branch, result))
     raise GitError(args, result.code, f"{result.err}\n{result.text}")
+
+
+def _refusal(branch: str, result: Result) -> str:
+    """A push that the remote rejects: what it printed, and git's reason in brackets."""
+    said = re.findall(r"^remote: *(.*\S)", result.err, re.MULTILINE)
+    reasons = re.findall(r"\[remote rejected\] \((.*)\)", result.text)
+    return (
+        f"origin refused the push of {branch}: {' '.join(said)} ({', '.join(reasons)}); nothing "
+        "was changed there. Change what origin's words name, then run again"
+    )
 
 
 def delete_branch(repo: Path, remote: str, branch: str, expected: str) -> None:

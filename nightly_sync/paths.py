@@ -6,6 +6,9 @@ bytes as lone surrogates (Python's `surrogateescape`), the way `os.fsdecode` giv
 
 import os
 import re
+from pathlib import Path
+
+from nightly_sync.errors import ConfigError
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _NAMES = {value: f"\\{key}" for key, value in _ESCAPES.items()}
@@ -55,3 +58,11 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 def printable(text: str) -> str:
     """Text with undecodable bytes shown as `\\xNN`, so that JSON and terminals take it."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def expanded(name: str) -> Path:
+    """A path that a person wrote, absolute, `~` resolved. Raises ConfigError for no such user."""
+    try:
+        return Path(name).expanduser().resolve()
+    except (RuntimeError, OSError) as error:
+        raise ConfigError(f"the path {printable(name)} leads nowhere: {error}") from error

@@ -4,6 +4,8 @@ The user's clone is only read: refs, index, configuration, worktree, reflog and 
 the same before and after.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +19,7 @@ from nightly_sync.merge.commit import commit_merge
 from nightly_sync.merge.model import MergePlan
 from nightly_sync.merge.plan import plan
 from nightly_sync.names import Resolved
+from nightly_sync.paths import printable
 from nightly_sync.reports.model import ReportFacts
 
 
@@ -36,19 +39,50 @@ def preview(
     Raises StopForPerson, with what to do, when the branches cannot be merged at all.
     """
     temporary = TemporaryDirectory(prefix="nightly-sync-preview-")
-    with temporary as folder, workspace.scratch(repo, Path(folder)) as scratch:
-        parted = _parted(scratch, repo, source, target, config)
-        made = plan(scratch, source.sha, target.sha, config)
-        facts = _facts(scratch, config, parted, made, now)
+    with (
+        temporary as folder,
+        workspace.scratch(repo, Path(folder)) as scratch,
+        _told_if_partial(repo),
+    ):
+        named = _named(config, source, target)
+        parted = _parted(scratch, repo, source, target, named, config.branch_name(now))
+        made = plan(scratch, source.sha, target.sha, named)
+        facts = _facts(scratch, named, parted, made, now)
         report_files.write(out, scratch, facts)
     return Preview(facts, exit_of(facts))
 
 
+def _named(config: SyncConfig, source: Resolved, target: Resolved) -> SyncConfig:
+    """The config with the branches that are previewed; a bare commit keeps the config's name."""
+    sides = {"source": source, "target": target}
+    names = {key: side.name for key, side in sides.items() if side.ref.startswith("refs/")}
+    return config.model_copy(update=names)
+
+
+@contextmanager
+def _told_if_partial(repo: Path) -> Iterator[None]:
+    """A partial clone lacks objects, and its remote is not asked for them: it is only read."""
+    try:
+        yield
+    except git.GitError as error:
+        if not git.is_partial(repo):
+            raise
+        raise StopForPerson(
+            f"{printable(str(repo))} is a partial clone and lacks objects this needs; run "
+            f"git fetch --refetch --no-filter there, or preview in a full clone ({error})"
+        ) from error
+
+
 def _parted(
-    scratch: Path, repo: Path, source: Resolved, target: Resolved, config: SyncConfig
+    scratch: Path,
+    repo: Path,
+    source: Resolved,
+    target: Resolved,
+    config: SyncConfig,
+    today: str,
 ) -> Divergence:
     names = {name.removeprefix("refs/heads/") for name in git.refs(repo, "refs/heads")}
-    stop = divergence.shallow() if git.is_shallow(repo) else divergence.prefix_clash(names, config)
+    stop = divergence.shallow() if git.is_shallow(repo) else divergence.prefix_clash(names, today)
     parted = stop or divergence.check(scratch, source.sha, target.sha, config)
     if parted.stops:
         raise StopForPerson(parted.message)

@@ -2,23 +2,27 @@
 
 from nightly_sync import sync_branch
 from nightly_sync.config import SyncConfig
+from nightly_sync.errors import StopForPerson
 from nightly_sync.forge.base import PullRequest
 from nightly_sync.merge.step import Merged
 from nightly_sync.reports import body, marker
 from nightly_sync.reports.marker import Marker
 from nightly_sync.reports.model import ReportFacts
 from nightly_sync.session import Session
+from nightly_sync.sync_branch import Choice
 
 
 def publish(run: Session, merged: Merged) -> PullRequest:
     """Push a new merge commit and open its draft; with a resumed branch, take up what is there.
 
     Every call may be repeated: a branch that is pushed is not pushed again, and a branch never
-    gets a second pull request.
+    gets a second pull request. Raises StopForPerson, before anything is changed, where a person
+    took the branch's pull request over or closed it.
     """
     facts, choice = merged.facts, merged.choice
     if choice is None:
         raise ValueError("nothing was committed, so nothing can be published")
+    _check_hands_off(run, choice)
     if choice.resume is None:
         place = run.workspace
         sync_branch.push_commit(
@@ -35,6 +39,23 @@ def publish(run: Session, merged: Merged) -> PullRequest:
     update_body(run, pull, facts)
     run.forge.add_labels(pull.number, run.config.labels)
     return pull
+
+
+def _check_hands_off(run: Session, choice: Choice) -> None:
+    found = run.forge.open_pull_requests(run.config.prefix())
+    pull = next((item for item in found if item.branch == choice.name), None)
+    if pull and run.config.manual_label in pull.labels:
+        raise StopForPerson(
+            f"pull request {pull.number} for {choice.name} has the label "
+            f"{run.config.manual_label}, so it is left alone; take the label off to go on"
+        )
+    # A new branch of an old name starts anew: somebody deleted the old one.
+    closed = run.forge.closed_pull_request(choice.name) if choice.resume and not pull else None
+    if closed:
+        raise StopForPerson(
+            f"pull request {closed.number} for {choice.name} was closed by a person; "
+            "reopen it, or delete the branch to start anew"
+        )
 
 
 def update_body(run: Session, pull: PullRequest, facts: ReportFacts) -> None:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from nightly_sync.errors import Exit
-from nightly_sync.model import Model
+from nightly_sync.model import Location, Model
 
 SCHEMA = 1
 
@@ -61,7 +61,7 @@ class RunRecord(Model):
     run_id: str  # the flow run's id, or a local one
     started_at: datetime  # UTC
     seconds: float
-    repository: str
+    repository: Location
     source_branch: str
     target_branch: str
     source_sha: str = ""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
+from nightly_sync import paths
 from nightly_sync.ci import Watched
 from nightly_sync.divergence import Divergence, DivergenceKind
 from nightly_sync.errors import Exit, StopForPerson, SyncError
@@ -50,7 +51,9 @@ def start(run: Session) -> RunRecord:
 def finish(record: RunRecord, now: datetime, outcome: Outcome, reason: str) -> RunRecord:
     """The record with how and when it ended."""
     seconds = round((now - record.started_at).total_seconds(), 3)
-    return record.model_copy(update={"seconds": seconds, "outcome": outcome, "reason": reason})
+    # Subjects and names may hold undecodable bytes, which no JSON takes.
+    changes = {"seconds": seconds, "outcome": outcome, "reason": paths.printable(reason)}
+    return record.model_copy(update=changes)
 
 
 def unresolved(record: RunRecord, now: datetime, facts: ReportFacts) -> RunRecord:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nightly_sync import git, patterns, sync_branch, tools
+from nightly_sync import git, sync_branch, tools
 from nightly_sync.checks.triage import FailureGroup
-from nightly_sync.errors import StopForPerson
 from nightly_sync.fixers import first_that_fixes
 from nightly_sync.fixers.base import Change, Fixer, GaveUp
 from nightly_sync.merge.commit import commit_fix
@@ -52,8 +51,7 @@ def attempt(
 def _taken(
     run: Session, head: Head, change: Change, folder: Path, index: Path
 ) -> Repaired | GaveUp:
-    protected = run.config.paths_of("protect")
-    refused = [name for name in change.files if patterns.matches(name, protected)]
+    refused = [name for name in change.files if run.config.holds("protect", name)]
     if refused:
         return GaveUp(reason=f"the repair would change the protected path {refused[0]}")
     repo = run.workspace.repository
@@ -73,14 +71,3 @@ def push(run: Session, head: Head, repaired: Repaired) -> Head:
     seen = BranchState(name=head.branch, tip=head.tip, merge=head.merge)
     sync_branch.push_commit(repo, run.workspace.origin, head.target, commit, seen, config)
     return replace(head, tip=commit, fixes=fixes)
-
-
-def check_unmoved(run: Session, head: Head) -> None:
-    """Raise StopForPerson if origin's branch is no longer where this run left it."""
-    found = git.remote_branches(run.workspace.repository, run.workspace.origin).get(head.branch)
-    if found != head.tip:
-        where = found[:12] if found else "gone"
-        raise StopForPerson(
-            f"{head.branch} was at {head.tip[:12]} and is now {where}: somebody moved it; "
-            "nothing was overwritten"
-        )

@@ -20,9 +20,19 @@ _FINDINGS = TypeAdapter(list[Finding])
 def write(out: Path, repo: Path, facts: ReportFacts) -> None:
     """Write all five; an earlier report in the same folder is replaced.
 
-    Raises ConfigError if the folder holds anything that is not a report.
+    Raises ConfigError if the folder holds anything that is not a report, or cannot be written.
     """
-    _prepare(out)
+    try:
+        _prepare(out)
+        _write(out, repo, facts)
+    except OSError as error:
+        shown = paths.printable(str(out))
+        raise ConfigError(
+            f"the report cannot be written to {shown}: {error.strerror}; name another folder"
+        ) from error
+
+
+def _write(out: Path, repo: Path, facts: ReportFacts) -> None:
     _write_files(out / "files", repo, facts)
     (out / "remerge.diff").write_bytes(report_facts.patch_bytes(facts))
     (out / "report.md").write_text(report.render(facts), "utf-8", "backslashreplace")
@@ -39,10 +49,19 @@ def read(folder: Path) -> tuple[MergePlan, list[Finding]]:
 def _prepare(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise ConfigError(f"{out} is a file; name a folder for the report")
-    if out.is_dir() and any(out.iterdir()) and not (out / PLAN).is_file():
+    if out.is_dir() and any(out.iterdir()) and not _is_report(out):
         raise ConfigError(f"{out} holds other files; name a new or empty folder for the report")
     shutil.rmtree(out / "files", ignore_errors=True)
     out.mkdir(parents=True, exist_ok=True)
+
+
+def _is_report(folder: Path) -> bool:
+    """Others have a plan.json too, and a files/ beside it that is not ours to remove."""
+    try:
+        MergePlan.model_validate_json((folder / PLAN).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _write_files(folder: Path, repo: Path, facts: ReportFacts) -> None:

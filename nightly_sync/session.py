@@ -1,15 +1,16 @@
 """One run's surroundings: config, workspace, forge, clock; opened under the lock."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from nightly_sync import git, workspace
 from nightly_sync.config import SyncConfig, check_runnable
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.base import Forge
-from nightly_sync.forge.local import LocalForge
+from nightly_sync.forge.local import LocalForge, pair_folder
 from nightly_sync.workspace import Workspace
 
 Clock = Callable[[], datetime]
@@ -42,9 +43,21 @@ def opened(config: SyncConfig, run_id: str, clock: Clock = utc_now) -> Iterator[
     check_runnable(config)
     home = workspace.home_of(config)
     started = clock()
-    with workspace.lock(home, f"run {run_id}", started):
+    with _alone(config, home, f"run {run_id}", started):
+        # However it was spelled: a rerun must find the same records, keys and digest.
+        config = config.model_copy(update={"repository": workspace.origin_of(config)})
         place = workspace.open_workspace(config, run_id)
         yield Session(config, place, forge_of(config, place, clock), run_id, started, clock)
+
+
+@contextmanager
+def _alone(config: SyncConfig, home: Path, holder: str, now: datetime) -> Iterator[None]:
+    """Hold the workspace, and the pair itself: another user or `workspace` has another home."""
+    with ExitStack() as held:
+        held.enter_context(workspace.lock(home, holder, now))
+        if workspace.local_path(config.repository) is not None:
+            held.enter_context(workspace.lock(pair_folder(config), holder, now))
+        yield
 
 
 def forge_of(config: SyncConfig, place: Workspace, clock: Clock) -> Forge:

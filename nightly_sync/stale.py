@@ -2,6 +2,7 @@
 
 from nightly_sync import git, sync_branch
 from nightly_sync.config import SyncConfig
+from nightly_sync.errors import SyncError
 from nightly_sync.forge.base import PullRequest
 from nightly_sync.reports import marker
 from nightly_sync.session import Session
@@ -9,8 +10,12 @@ from nightly_sync.sync_branch import BranchState
 
 
 def find(run: Session) -> tuple[PullRequest, ...]:
-    """Every open sync pull request there is before this run opens its own."""
-    return tuple(run.forge.open_pull_requests(run.config.prefix()))
+    """Every open sync pull request into our target, before this run opens its own.
+
+    Two pairs of branches may share a prefix, so the prefix alone makes none of them ours.
+    """
+    found = run.forge.open_pull_requests(run.config.prefix())
+    return tuple(pull for pull in found if pull.target == run.config.target)
 
 
 def close(
@@ -32,10 +37,22 @@ def _close(run: Session, pull: PullRequest, replacement: PullRequest | None) -> 
         return f"#{pull.number} ({pull.branch}) left open: {keep}"
     why = _comment(run.config, replacement)
     run.forge.close(pull.number, why)
-    if run.config.delete_stale_branches and pull.head:
-        place = run.workspace
-        git.delete_branch(place.repository, place.origin, pull.branch, pull.head)
-    return f"#{pull.number} ({pull.branch}) closed: {why}"
+    fate = _without_branch(run, pull) if run.config.delete_stale_branches else ""
+    return f"#{pull.number} ({pull.branch}) closed: {why}{fate}"
+
+
+def _without_branch(run: Session, pull: PullRequest) -> str:
+    """Delete the branch; "" if it is gone, else why not.
+
+    Never raises: the pull request is closed by now, so a second attempt would not come here.
+    """
+    repo, origin = run.workspace.repository, run.workspace.origin
+    try:
+        if pull.branch in git.remote_branches(repo, origin):
+            git.delete_branch(repo, origin, pull.branch, pull.head)
+    except SyncError as error:
+        return f" Its branch could not be deleted: {' '.join(str(error).split())}"
+    return ""
 
 
 def _state(run: Session, pull: PullRequest) -> BranchState | None:

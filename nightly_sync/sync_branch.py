@@ -7,9 +7,10 @@ commit on top; anything else is somebody's work and stays as it is.
 from collections.abc import Mapping
 from pathlib import Path
 
-from nightly_sync import git, patterns, provenance
+from nightly_sync import git, provenance
 from nightly_sync.config import SyncConfig
 from nightly_sync.errors import StopForPerson, SyncError
+from nightly_sync.merge.markers import SIZES
 from nightly_sync.model import Model
 from nightly_sync.provenance import Provenance
 
@@ -109,26 +110,33 @@ def check_invariants(repo: Path, target: str, commit: str, config: SyncConfig) -
     """
     if not git.is_ancestor(repo, target, commit):
         raise SyncError(f"refusing to push {commit[:12]}: it does not hold the target's commits")
-    protected = config.paths_of("protect")
     changed = git.changes(repo, target, commit)
-    broken = [item.path for item in changed if patterns.matches(item.path, protected)]
+    broken = [item.path for item in changed if config.holds("protect", item.path)]
     if broken:
         raise SyncError(f"refusing to push: the protected path {broken[0]} differs from the target")
-    marked = _marked(repo, [item for item in changed if item.new])
+    marked = _marked(repo, commit, changed)
     if marked:
         raise SyncError(f"refusing to push: {marked[0]} holds conflict markers")
 
 
-def _marked(repo: Path, changed: list[git.Change]) -> list[str]:
-    """Changed files that hold a marker of this tool's own width: no file has those by itself."""
-    oids = {item.new.oid: item.path for item in changed if item.new and _regular(item.new.mode)}
-    blobs = git.read_blobs(repo, oids)
-    signs = (b"<" * 47, b">" * 47)
-    return sorted(oids[oid] for oid, text in blobs.items() if any(sign in text for sign in signs))
+_LENGTHS = "|".join(f"<{{{size}}}|>{{{size}}}" for size in SIZES)
+_MARKER = rf"^({_LENGTHS})( .*)?$"
 
 
-def _regular(mode: str) -> bool:
-    return mode.startswith("100")
+def _marked(repo: Path, commit: str, changed: tuple[git.Change, ...]) -> list[str]:
+    """Files with a line just like one of the plan's own markers, unless the source has it so."""
+    hits = set(git.grep_files(repo, commit, _MARKER, ()))
+    suspects = [item for item in changed if item.new and item.path in hits]
+    if not suspects:
+        return []
+    theirs = git.tree_entries(repo, _source_of(repo, commit))
+    return sorted(item.path for item in suspects if theirs.get(item.path) != item.new)
+
+
+def _source_of(repo: Path, commit: str) -> str:
+    """The second parent of our merge, which is the commit itself or lies below a fix commit."""
+    commits = git.log(repo, commit, options=("--max-count=2", "--first-parent"))
+    return next((item.parents[1] for item in commits if len(item.parents) == 2), commits[-1].sha)
 
 
 def push_commit(

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from nightly_sync import git, patterns
+from nightly_sync import git, patterns, snapshot
 from nightly_sync.audits.model import Finding, FindingKind, Severity
 from nightly_sync.commands import CommandResult, run_on_files
 from nightly_sync.config import Command, SyncConfig
@@ -38,9 +38,8 @@ def merged_files(repo: Path, target: str, source: str, tree: str) -> tuple[str, 
 
 def run_all(repo: Path, target: str, source: str, tree: str, config: SyncConfig) -> Tooled:
     """Formatters in order, then linters. Raises StopForPerson if a required one fails."""
-    protected = config.paths_of("protect")
     written = merged_files(repo, target, source, tree)
-    files = tuple(name for name in written if not patterns.matches(name, protected))
+    files = tuple(name for name in written if not config.holds("protect", name))
     if not files or not (config.formatters or config.linters):
         return Tooled(tree, ())
     with checkout(repo, tree) as (folder, index):
@@ -70,8 +69,13 @@ def _formatted(
     mine = _matching(command, files)
     if not mine:
         return None
+    before = snapshot.take(folder, mine)
     result = run_on_files(command.run, folder, mine, TIMEOUT)
-    changed = git.add_files(repo, folder, index, mine) if result.ok else ()
+    if not result.ok:
+        snapshot.restore(folder, before)
+        return _tool_run("formatter", command, result, ())
+    # Only what it wrote: adding a file anew can convert its line ends by the target's attributes.
+    changed = git.add_files(repo, folder, index, snapshot.changed(folder, before))
     return _tool_run("formatter", command, result, changed)
 
 

@@ -20,8 +20,9 @@ from urllib.parse import unquote, urlsplit
 
 from nightly_sync import git
 from nightly_sync.config import SyncConfig
-from nightly_sync.errors import SyncError
+from nightly_sync.errors import ConfigError, StopForPerson, SyncError
 from nightly_sync.model import Model
+from nightly_sync.paths import expanded, printable, quote, to_bytes
 
 REFSPEC = "+refs/heads/*:refs/remotes/origin/*"
 _ORIGIN = "refs/remotes/origin/"
@@ -41,20 +42,30 @@ class Busy(SyncError):
 
 
 def local_path(repository: str) -> Path | None:
-    """The folder of a repository on this machine; None for one elsewhere."""
-    if repository.startswith("file://"):
-        return Path(unquote(urlsplit(repository).path)).resolve()
-    remote = "://" in repository or re.match(r"[\w.-]+@[\w.-]+:", repository)
-    return None if remote else Path(repository).expanduser().resolve()
+    """The folder of a repository on this machine; None for one elsewhere.
+
+    One folder however it is spelled: links followed, and the folder above a clone's `.git`.
+    """
+    is_url = repository.startswith("file://")
+    if not is_url and ("://" in repository or re.match(r"[\w.-]+@[\w.-]+:", repository)):
+        return None
+    folder = expanded(unquote(urlsplit(repository).path) if is_url else repository)
+    return folder.parent if folder.name == ".git" else folder
 
 
 def origin_of(config: SyncConfig) -> str:
-    """The repository as git takes it, the same from every folder. Raises SyncError if missing."""
+    """The repository as git takes it, the same from every folder.
+
+    Raises SyncError where a path leads to no repository.
+    """
     folder = local_path(config.repository)
     if folder is None:
         return config.repository
+    shown = printable(str(folder))
     if not folder.is_dir():
-        raise SyncError(f"there is no repository at {folder}; check `repository` in the config")
+        raise SyncError(f"there is no repository at {shown}; check `repository` in the config")
+    if not git.is_repository(folder):
+        raise SyncError(f"{shown} is not a git repository; check `repository` in the config")
     return str(folder)
 
 
@@ -62,8 +73,8 @@ def cache_folder() -> Path:
     """Where workspaces live unless the config says otherwise."""
     base = os.environ.get("NIGHTLY_SYNC_HOME")
     if base:
-        return Path(base).expanduser().resolve()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nightly-sync"
+        return expanded(base)
+    return expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "nightly-sync"
 
 
 def home_of(config: SyncConfig) -> Path:
@@ -79,16 +90,27 @@ def home_of(config: SyncConfig) -> Path:
 def lock(home: Path, holder: str, now: datetime) -> Iterator[None]:
     """Hold the lock of a workspace; the kernel frees it when this process dies.
 
-    Raises Busy, naming the holder, if another process has it.
+    Raises Busy, naming the holder, if another process has it, and ConfigError where no such
+    folder can be.
     """
-    home.mkdir(parents=True, exist_ok=True)
-    with (home / "lock").open("a+") as file:
+    with _lock_file(home) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Busy(_busy(file)) from None
         _sign(file, holder, now)
         yield
+
+
+def _lock_file(home: Path) -> IO[str]:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        return (home / "lock").open("a+")
+    except OSError as error:
+        raise ConfigError(
+            f"the workspace {printable(str(home))} cannot be used: {error.strerror}; name another "
+            "folder by `workspace` in the config, or by NIGHTLY_SYNC_HOME"
+        ) from error
 
 
 def _sign(file: IO[str], holder: str, now: datetime) -> None:
@@ -112,18 +134,37 @@ def _busy(file: IO[str]) -> str:
 def open_workspace(config: SyncConfig, run_id: str) -> Workspace:
     """Make or reuse the workspace; call it under its `lock`.
 
-    Folders of worktrees that a killed run left behind are removed: we hold the lock, so nobody
-    uses them.
+    What a killed run left behind is removed: we hold the lock, so nobody uses it. Raises
+    StopForPerson for an origin that no run can work with.
     """
     home = home_of(config)
+    check_format(local_path(config.repository))
     repository = home / "repository.git"
-    if not (repository / "HEAD").exists():
-        git.init_bare(repository)
+    _unlock(repository)
+    git.init_bare(repository)
     run = home / "runs" / run_id
     run.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(home / "trees", ignore_errors=True)
     git.run(repository, "worktree", "prune")
     return Workspace(home=home, repository=repository, origin=origin_of(config), run=run)
+
+
+def check_format(repository: Path | None) -> None:
+    """Raise StopForPerson if a repository on this machine names its objects by SHA-256."""
+    if repository and git.object_format(repository) != git.OBJECT_FORMAT:
+        raise StopForPerson(
+            f"{printable(str(repository))} is a SHA-256 repository, and those are not supported "
+            "yet; convert it to SHA-1, or sync it by hand"
+        )
+
+
+def _unlock(repository: Path) -> None:
+    """Remove lock files of a git that was killed; those in the object store do no harm."""
+    tops = repository.iterdir() if repository.is_dir() else ()
+    for top in (item for item in tops if item.name != "objects"):
+        for file in (top, *top.rglob("*.lock")):
+            if file.name.endswith(".lock"):
+                file.unlink(missing_ok=True)
 
 
 def fetch(workspace: Workspace, timeout: float) -> None:
@@ -141,10 +182,15 @@ def branches(workspace: Workspace) -> dict[str, str]:
 
 @contextmanager
 def scratch(borrowed: Path, folder: Path) -> Iterator[Path]:
-    """A throw-away repository that can read another one's objects and writes only its own."""
+    """A throw-away repository that can read another one's objects and writes only its own.
+
+    Raises StopForPerson for a repository that no merge can be planned in.
+    """
+    check_format(borrowed)
     repository = folder / "scratch.git"
     git.init_bare(repository)
+    objects = git.objects_of(borrowed)
     info = repository / "objects" / "info"
     info.mkdir(parents=True, exist_ok=True)
-    (info / "alternates").write_bytes(os.fsencode(git.objects_of(borrowed)) + b"\n")
+    (info / "alternates").write_bytes(to_bytes(quote(str(objects))) + b"\n")
     yield repository

@@ -25,7 +25,8 @@ def _check(run: Session) -> Divergence:
         return divergence.shallow()
     workspace.fetch(run.workspace, run.config.git_timeout_seconds)
     branches = workspace.branches(run.workspace)
-    stop = divergence.check_branches(branches, run.config)
+    today = run.config.branch_name(run.started)
+    stop = divergence.check_branches(branches, run.config, today)
     if stop:
         return stop
     source, target = branches[run.config.source], branches[run.config.target]

@@ -12,8 +12,8 @@ from tasks.policy import LOCAL
 @task(name="metrics", task_run_name="metrics", **LOCAL)
 def record_metrics(run: Session, record: RunRecord) -> RunRecord:
     """Keep the record where the history finds it."""
+    artifacts.table("metrics", metrics_rows(record), run.config)
     file = run.workspace.run / "record.json"
     file.write_text(record.model_dump_json(indent=1) + "\n", "utf-8")
-    artifacts.table("metrics", metrics_rows(record), run.config)
     get_run_logger().info("%s after %.0f s: %s", record.outcome, record.seconds, record.reason)
     return record

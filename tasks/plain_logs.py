@@ -1,7 +1,12 @@
-"""Keep tracebacks for bugs: an error a person can act on is logged as its one sentence."""
+"""Log lines that every reader takes: one sentence for an error a person can act on, no odd bytes.
+
+Tracebacks are kept for bugs.
+"""
 
 import logging
+import traceback
 
+from nightly_sync import paths
 from nightly_sync.errors import SyncError
 
 _LOGGERS = (
@@ -23,9 +28,26 @@ class OneSentence(logging.Filter):
         return True
 
 
+class Printable(logging.Filter):
+    """Shows undecodable bytes (a commit's subject, a file's name) as `\\xNN`.
+
+    Prefect's log handler cannot send them: the line would be lost, with a traceback in its place.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Never drops a record."""
+        record.msg, record.args = paths.printable(record.getMessage()), ()
+        if record.exc_info and not record.exc_text:
+            lines = traceback.format_exception(*record.exc_info)
+            record.exc_text = paths.printable("".join(lines)).rstrip("\n")
+        return True
+
+
+_FILTERS = (OneSentence(), Printable())
+
+
 def plain_logs() -> None:
-    """Install the filter, once a process."""
+    """Install the filters; a logger takes each of them once."""
     for name in _LOGGERS:
-        logger = logging.getLogger(name)
-        if not any(isinstance(item, OneSentence) for item in logger.filters):
-            logger.addFilter(OneSentence())
+        for item in _FILTERS:
+            logging.getLogger(name).addFilter(item)

@@ -5,15 +5,30 @@ from typing import Any
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 
-from nightly_sync.errors import ConfigError, StopForPerson
+from nightly_sync.git import GitError, GitTimeout
 
 MINUTE = 60.0  # seconds
 
 
+# What git says where trying again cannot help.
+LASTING = (
+    "remote rejected",
+    "hook declined",
+    "pre-receive",
+    "does not appear to be a git repository",
+    "mismatched algorithms",
+    "exists; cannot create",  # a branch above or below the one to be made
+)
+
+
 def may_pass_by_itself(task: Any, task_run: TaskRun, state: State[Any]) -> bool:
-    """Retry a network or git failure; never what a person has to decide, and never a bug."""
+    """Retry where git failed or took too long, unless its words say that it would fail again.
+
+    Any other SyncError is for a person, and anything else is a bug.
+    """
     error = state.result(raise_on_failure=False)
-    return isinstance(error, Exception) and not isinstance(error, (StopForPerson, ConfigError))
+    failed = isinstance(error, (GitError, GitTimeout))
+    return failed and not any(words in str(error) for words in LASTING)
 
 
 LOCAL: dict[str, Any] = {"cache_policy": NO_CACHE}

@@ -6,13 +6,11 @@ from nightly_sync.audits.compare import Row
 from nightly_sync.audits.evidence import by_rule
 from nightly_sync.audits.facts import AuditFacts
 from nightly_sync.audits.model import Finding, FindingKind, Parent, Severity
-from nightly_sync.patterns import matches
 
 
 def audit(facts: AuditFacts) -> list[Finding]:
     """Warn of each file only the merge lacks. Protected paths have their own audit."""
-    protected = facts.config.paths_of("protect")
-    return [item for item in _lost(facts) if not matches(item.path, protected)]
+    return [item for item in _lost(facts) if not facts.config.holds("protect", item.path)]
 
 
 def _lost(facts: AuditFacts) -> Iterator[Finding]:

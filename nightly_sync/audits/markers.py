@@ -9,10 +9,11 @@ from nightly_sync.audits.compare import Comparison, Row
 from nightly_sync.audits.evidence import clip
 from nightly_sync.audits.facts import AuditFacts
 from nightly_sync.audits.model import Finding, FindingKind, Severity
+from nightly_sync.merge.markers import SIZES
 
-# 7 is git's own length, 47 the one this job plans with; a criss-cross merge nests markers in its
-# base and adds 2 for each level. A line of `=` may be a heading, so that it proves nothing.
-_LENGTHS = (*range(7, 16, 2), *range(47, 56, 2))
+# 7 is git's own length, the others are the plan's; a criss-cross merge nests markers in its base
+# and adds 2 for each level. A line of `=` may be a heading, so that it proves nothing.
+_LENGTHS = frozenset(size + 2 * level for size in (7, *SIZES) for level in range(5))
 _MARKER = re.compile(rb"^(<+|>+|\|+) [^\n]*|^(<+|>+)(?=\r?$)", re.MULTILINE)
 
 

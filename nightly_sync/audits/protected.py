@@ -3,14 +3,10 @@
 from nightly_sync.audits.facts import AuditFacts
 from nightly_sync.audits.model import Finding, FindingKind, Severity
 from nightly_sync.conflicts import Entry
-from nightly_sync.patterns import matches
 
 
 def audit(facts: AuditFacts) -> list[Finding]:
     """Report each protected path whose content, mode or existence differs from the target's."""
-    protected = facts.config.paths_of("protect")
-    if not protected:
-        return []
     trees = facts.comparison.trees
     differing = sorted(
         path
@@ -20,7 +16,7 @@ def audit(facts: AuditFacts) -> list[Finding]:
     return [
         _finding(path, trees.target.get(path), trees.merged.get(path))
         for path in differing
-        if matches(path, protected)
+        if facts.config.holds("protect", path)
     ]
 
 

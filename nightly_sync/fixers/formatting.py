@@ -7,7 +7,7 @@ from nightly_sync import paths, patterns
 from nightly_sync.checks.items import FailureKind
 from nightly_sync.checks.triage import FailureGroup
 from nightly_sync.commands import CommandResult, run_on_files
-from nightly_sync.config import Command, SyncConfig
+from nightly_sync.config import Command, RuleName, SyncConfig
 from nightly_sync.fixers.base import Change, GaveUp
 
 TIMEOUT = 900.0  # seconds for one formatter
@@ -25,8 +25,7 @@ class FormattingFixer:
 
     def __init__(self, config: SyncConfig, changed: Iterable[str]):
         self._formatters = config.formatters
-        pinned = [p for rule in config.rules if rule.rule != "delete-wins" for p in rule.paths]
-        self._files = tuple(name for name in changed if not patterns.matches(name, pinned))
+        self._files = tuple(name for name in changed if not _pinned(config, name))
 
     def fix(self, failures: Sequence[FailureGroup], worktree: Path) -> Change | GaveUp:
         """Format, if a check failed over lint or format; give up if that changes nothing.
@@ -61,6 +60,11 @@ class FormattingFixer:
             return ""
         _restore(worktree, before)
         return f"{command.name} failed: {_why(result)}"
+
+
+def _pinned(config: SyncConfig, name: str) -> bool:
+    rules: tuple[RuleName, ...] = ("protect", "take-source", "take-target")
+    return any(config.holds(rule, name) for rule in rules)
 
 
 def _why(result: CommandResult) -> str:

@@ -13,6 +13,7 @@ class PullRequest(Model):
     number: int
     url: str
     branch: str  # head branch, in the same repository
+    target: str  # base branch
     head: str  # SHA the forge has for the head
     title: str
     body: str
@@ -69,6 +70,12 @@ class Forge(Protocol):
 
     def create_draft(self, branch: str, target: str, title: str, body: str) -> PullRequest:
         """Open a draft pull request, or return the open one this branch already has."""
+
+    def closed_pull_request(self, branch: str) -> PullRequest | None:
+        """The newest closed pull request of a branch that a person closed; None if there is none.
+
+        One that was closed through `close` does not count: that was this job's own cleaning up.
+        """
 
     def get(self, number: int) -> PullRequest:
         """The pull request as it is now."""

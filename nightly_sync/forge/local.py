@@ -5,6 +5,7 @@ GitHub, so the flow and the gate cannot tell the difference. Everything lies in 
 
     <repository>.nightly-sync/
       lock                         held for a moment by whoever changes something
+      pairs/<pair>/lock            held by the run that syncs this pair of branches
       pulls/0001.json, 0001.md     a pull request with its comments, and a page to read
       ci/<sha>/<n>/                the n-th run of the checks on a commit: rollup.json and logs
       ci/<sha>/baseline-<id>/<n>/  one check on an untouched target commit
@@ -18,10 +19,8 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
-from nightly_sync import git
+from nightly_sync import git, workspace
 from nightly_sync.config import CheckCommand, SyncConfig
 from nightly_sync.errors import ConfigError, StopForPerson, SyncError
 from nightly_sync.forge.base import Check, PullRequest, Rollup
@@ -37,12 +36,11 @@ CONCLUSIVE = ("SUCCESS", "FAILURE")
 def origin_folder(repository: str) -> Path:
     """The folder of a repository on this machine, from a path or a file:// URL.
 
-    Raises ConfigError for anything else.
+    The same for every spelling, so that one repository never has two sets of records. Raises
+    ConfigError for anything else.
     """
-    is_url = repository.startswith("file://")
-    name = url2pathname(urlsplit(repository).path) if is_url else repository
-    folder = Path(name).expanduser().absolute()
-    if not folder.is_dir():
+    folder = workspace.local_path(repository)
+    if folder is None or not folder.is_dir():
         raise ConfigError(
             f"{repository} is no folder on this machine; the local forge needs a local repository."
         )
@@ -52,8 +50,14 @@ def origin_folder(repository: str) -> Path:
 def state_folder(repository: str) -> Path:
     """Where the local forge keeps its records: `<repository>.nightly-sync`, beside it."""
     origin = origin_folder(repository)
-    base = origin.parent if origin.name == ".git" else origin
-    return base.with_name(f"{base.name}.nightly-sync")
+    return origin.with_name(f"{origin.name}.nightly-sync")
+
+
+def pair_folder(config: SyncConfig) -> Path:
+    """Where a run locks its pair of branches: the same for every user, spelling and workspace."""
+    names = f"{config.source}\0{config.target}".encode("utf-8", "surrogateescape")
+    pairs = make_folder(state_folder(config.repository) / "pairs")
+    return pairs / sha256(names).hexdigest()[:12]
 
 
 def _utc_now() -> datetime:
@@ -96,6 +100,12 @@ class LocalForge:
             record = self._open_one(branch) or self._new(branch, target, title, body, branches)
         return self._view(record, branches)
 
+    def closed_pull_request(self, branch: str) -> PullRequest | None:
+        """The newest closed pull request of a branch, unless `close` closed it."""
+        mine = [r for r in self._records.all() if r.branch == branch and not r.open]
+        by_person = [record for record in mine if not record.closed_by_us]
+        return self._view(by_person[-1], self._branches()) if by_person else None
+
     def get(self, number: int) -> PullRequest:
         """The pull request as it is now; SyncError if there is none of this number."""
         return self._view(self._records.get(number), self._branches())
@@ -120,7 +130,7 @@ class LocalForge:
         """Close with a comment. The record, the branch and the logs stay."""
         with self._lock():
             record = self._commented(self._records.get(number), comment)
-            self._records.save(record.model_copy(update={"open": False}))
+            self._records.save(record.model_copy(update={"open": False, "closed_by_us": True}))
 
     def mark_ready(self, number: int, sha: str) -> None:
         """Draft to ready, only while origin has the branch at `sha`; StopForPerson otherwise.

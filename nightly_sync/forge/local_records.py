@@ -32,6 +32,7 @@ class PullRecord(Model):
     body: Text
     draft: bool = True
     open: bool = True
+    closed_by_us: bool = False  # through the forge; a person edits `open` alone
     labels: tuple[str, ...] = ()
     author: str = ""
     created_at: datetime

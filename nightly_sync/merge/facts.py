@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nightly_sync import git, patterns
 from nightly_sync.config import PathRule, SyncConfig
-from nightly_sync.conflicts import Conflict, MergeTree
+from nightly_sync.conflicts import Conflict, is_file
+from nightly_sync.merge.auto import AutoMerge
 from nightly_sync.merge.model import PathFacts, Touch
 
 _PULL = re.compile(r"\(#(\d+)\)|^Merge pull request #(\d+)")
@@ -22,7 +23,7 @@ class Touches:
 
 
 def gather(
-    repo: Path, base: str, source: str, target: str, auto: MergeTree, config: SyncConfig
+    repo: Path, base: str, source: str, target: str, auto: AutoMerge, config: SyncConfig
 ) -> dict[str, PathFacts]:
     """Facts for every conflicted path, and every path where the merge differs from a side."""
     from_target = {item.path: item for item in git.changes(repo, target, auto.tree)}
@@ -37,7 +38,7 @@ def gather(
         on_target = ours.old if ours else merged
         on_source = theirs.old if theirs else merged
         on_base = base_target[path].old if path in base_target else on_target
-        plain = PathFacts(path, on_base, on_target, on_source, merged)
+        plain = PathFacts(path, on_base, on_target, on_source, merged, marker_size=auto.marker_size)
         found[path] = _with_rules(plain, conflicts.get(path), config)
     return found
 
@@ -74,7 +75,7 @@ def texts(repo: Path, facts: Iterable[PathFacts]) -> dict[str, bytes]:
         if item.conflict
         for entry in (item.conflict.base, item.conflict.target, item.conflict.source, item.merged)
     )
-    return git.read_blobs(repo, {e.oid for e in entries if e and e.mode.startswith("100")})
+    return git.read_blobs(repo, {e.oid for e in entries if e and is_file(e)})
 
 
 def touches(repo: Path, source: str, target: str) -> Touches:

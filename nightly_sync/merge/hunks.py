@@ -1,10 +1,9 @@
 """Conflicted text, cut into what git merged and the hunks it could not."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nightly_sync.merge.auto import MARKER_SIZE
+from nightly_sync.merge.markers import pattern
 
 
 @dataclass(frozen=True)
@@ -19,33 +18,26 @@ class Hunk:
 Segment = bytes | Hunk
 
 
-def _marker(char: str) -> re.Pattern[bytes]:
-    sign = re.escape(char.encode())
-    return re.compile(rb"^" + sign + b"{%d}(?: [^\n]*)?\r?$" % MARKER_SIZE)
-
-
-_OPEN, _BASE, _MIDDLE, _CLOSE = (_marker(char) for char in "<|=>")
 _SIGNS = (b"<<", b"||", b"==", b">>")  # a quick look before the pattern
-_ORDER = (_OPEN, _BASE, _MIDDLE, _CLOSE)
 
 
-def split(text: bytes) -> tuple[Segment, ...]:
-    """Segments of a file as merge-tree leaves it; only markers of exactly 47 signs count.
+def split(text: bytes, marker_size: int) -> tuple[Segment, ...]:
+    """Segments of a file as merge-tree leaves it; only markers of exactly this length count.
 
     Markers nested in a base section (criss-cross merges) are longer and stay text. Raises
     ValueError when the markers do not pair up.
     """
+    order = tuple(pattern(sign, marker_size) for sign in (b"<", b"|", b"=", b">"))
     segments: list[Segment] = []
     parts: list[list[bytes]] = [[]]
     for line in text.splitlines(keepends=True) if b"\r" not in text else _lines(text):
-        expected = _ORDER[len(parts) - 1]
-        if not line.startswith(_SIGNS) or not expected.match(line.rstrip(b"\n")):
+        expected = len(parts) - 1
+        if not line.startswith(_SIGNS) or not order[expected].match(line.rstrip(b"\n")):
             parts[-1].append(line)
-            continue
-        if expected is _OPEN:
+        elif expected == 0:
             segments.append(b"".join(parts[0]))
             parts = [[], []]
-        elif expected is _CLOSE:
+        elif expected == len(order) - 1:
             segments.append(_hunk(parts))
             parts = [[]]
         else:

@@ -87,6 +87,7 @@ class PathFacts:
     path_rule: PathRule | None = None
     pattern: str = ""  # the pattern of path_rule that matched
     texts: Mapping[str, bytes] = field(default_factory=dict)  # by oid
+    marker_size: int = 7  # of the conflict markers in the merged text
     importers: tuple[str, ...] = ()  # "file.py:12" of merged files that import this one
 
 

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 
 from nightly_sync import git
 from nightly_sync.config import SyncConfig
-from nightly_sync.conflicts import Entry, MergeTree
+from nightly_sync.conflicts import Entry
 from nightly_sync.errors import StopForPerson
 from nightly_sync.merge import facts as facts_of
-from nightly_sync.merge import importers
-from nightly_sync.merge.auto import auto_merge
+from nightly_sync.merge import importers, moves
+from nightly_sync.merge.auto import AutoMerge, auto_merge
 from nightly_sync.merge.facts import Touches
 from nightly_sync.merge.model import MergePlan, PathFacts, PathPlan, Status, Touch
 from nightly_sync.merge.syntax import is_python
@@ -28,7 +28,7 @@ class _Situation:
     repo: Path
     source: str
     target: str
-    auto: MergeTree
+    auto: AutoMerge
     config: SyncConfig
 
 
@@ -47,6 +47,7 @@ def plan(repo: Path, source_sha: str, target_sha: str, config: SyncConfig) -> Me
     facts = {path: replace(item, texts=texts) for path, item in facts.items()}
     drafts = _stored(repo, _walk_all(facts.values(), config))
     drafts = _with_imported_files(at, facts, drafts)
+    drafts = drafts | moves.kept_at_home(repo, bases[0], source_sha, facts, drafts)
     return _plan(at, bases, drafts)
 
 
@@ -123,15 +124,34 @@ def _importers(
 
 
 def _plan(at: _Situation, bases: tuple[str, ...], drafts: dict[str, Draft]) -> MergePlan:
+    tree = _tree(at, drafts)
+    drafts = drafts | _clashing(at, drafts, tree)
     stuck = any(draft.status is Status.UNRESOLVED for draft in drafts.values())
     return MergePlan(
         source=at.source,
         target=at.target,
         bases=bases,
         auto_merge_tree=at.auto.tree,
-        resolved_tree=None if stuck else _tree(at, drafts),
+        resolved_tree=None if stuck else tree,
         paths=_path_plans(at, drafts),
     )
+
+
+def _clashing(at: _Situation, drafts: Mapping[str, Draft], tree: str) -> dict[str, Draft]:
+    """Drafts that cost a path no draft speaks of: a file where others have a folder.
+
+    Nothing but what is planned may change, so a person has to decide these.
+    """
+    silent = {item.path for item in git.changes(at.repo, at.auto.tree, tree)} - drafts.keys()
+    found = {}
+    for lost in sorted(silent):
+        for path, draft in drafts.items():
+            if lost.startswith(f"{path}/") or path.startswith(f"{lost}/"):
+                evidence = f"{draft.rule} for this path would remove {lost}: file against folder"
+                found[path] = replace(draft, status=Status.UNRESOLVED, take=None, evidence=evidence)
+    if silent and not found:
+        raise RuntimeError(f"paths changed that no rule speaks of: {sorted(silent)[:3]}")
+    return found
 
 
 def _path_plans(at: _Situation, drafts: dict[str, Draft]) -> tuple[PathPlan, ...]:
@@ -166,4 +186,5 @@ def _path_plan(draft: Draft, touches: Touches) -> PathPlan:
 
 
 def _touched(by_path: Mapping[str, tuple[Touch, ...]], names: Iterable[str]) -> tuple[Touch, ...]:
-    return tuple(touch for name in names for touch in by_path.get(name, ()))
+    found = (touch for name in names for touch in by_path.get(name, ()))
+    return tuple(dict.fromkeys(found))  # a renamed file's two names share commits

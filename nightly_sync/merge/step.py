@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nightly_sync import git, provenance, report_facts, sync_branch, workspace
+from nightly_sync import git, provenance, report_facts, sync_branch, tools, workspace
 from nightly_sync.divergence import Divergence
 from nightly_sync.merge.commit import MergeResult, commit_merge, provenance_of
 from nightly_sync.merge.model import MergePlan
@@ -28,7 +28,7 @@ def merge(run: Session, parted: Divergence) -> Merged:
     if made.resolved_tree is None:
         return Merged(facts=facts)
     choice = _choice(run, made)
-    result = _resumed(made, choice.resume) if choice.resume else _committed(run, made)
+    result = _resumed(run, made, choice.resume) if choice.resume else _committed(run, made)
     facts = report_facts.with_merge(facts, result)
     tip = choice.resume.tip if choice.resume else result.commit
     facts = facts.model_copy(update={"sync_branch": choice.name, "head": tip})
@@ -52,8 +52,12 @@ def _committed(run: Session, made: MergePlan) -> MergeResult:
     return commit_merge(run.workspace.repository, made, run.config, title, run.clock())
 
 
-def _resumed(made: MergePlan, state: BranchState) -> MergeResult:
-    return MergeResult(plan=made, commit=state.merge)
+def _resumed(run: Session, made: MergePlan, state: BranchState) -> MergeResult:
+    """The merge that is there; the tools run again for what they say, and change nothing."""
+    repo = run.workspace.repository
+    tree = git.tree_of(repo, state.merge)
+    tooled = tools.run_all(repo, made.target, made.source, tree, run.config)
+    return MergeResult(plan=made, commit=state.merge, tools=tooled.runs)
 
 
 def head_of(repo: Path, merged: Merged) -> Head:

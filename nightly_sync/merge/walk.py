@@ -7,6 +7,7 @@ from typing import TypeVar
 from nightly_sync.config import Fallback
 from nightly_sync.conflicts import Conflict, Entry, Kind
 from nightly_sync.merge import hunks, ladder
+from nightly_sync.merge.markers import clear_size
 from nightly_sync.merge.model import (
     Abstain,
     HunkFacts,
@@ -73,6 +74,7 @@ def _answer(answer: Resolution | Abstain) -> Resolution:
 
 
 def _may_rule(conflict: Conflict, facts: PathFacts) -> bool:
+    """Only where the rule's answer leaves no other name of the conflict in the air."""
     return facts.path_rule is not None and _RULED.issuperset(conflict.kinds)
 
 
@@ -109,16 +111,29 @@ def _by_hunk(facts: PathFacts, conflict: Conflict, fallback: Fallback) -> Draft:
     if merged is None or merged.oid not in facts.texts:
         return _unresolved(facts, "git left no text to resolve")
     try:
-        segments = hunks.split(facts.texts[merged.oid])
+        segments = hunks.split(facts.texts[merged.oid], facts.marker_size)
     except ValueError as error:
         return _unresolved(facts, str(error))
-    if not any(isinstance(segment, hunks.Hunk) for segment in segments):
-        return _unresolved(facts, "git reports a conflict, but its text holds no markers")
+    problem = _misread(facts, conflict, segments)
+    if problem:
+        return _unresolved(facts, problem)
     answers = _answers(facts.path, segments, fallback)
     text = _text(facts, conflict, segments, answers)
     plans = _hunk_plans(segments, answers)
     mode = _mode(facts, conflict, fallback) if Kind.MODE in conflict.kinds else merged.mode
     return _draft(facts, plans, Entry(mode=mode, oid=merged.oid), text)
+
+
+def _misread(facts: PathFacts, conflict: Conflict, segments: tuple[hunks.Segment, ...]) -> str:
+    """Why the hunks cannot be what git meant, if they cannot: then nothing is guessed."""
+    found = [segment for segment in segments if isinstance(segment, hunks.Hunk)]
+    if not found:
+        return "git reports a conflict, but its text holds no markers"
+    entries = (conflict.base, conflict.target, conflict.source)
+    texts = [facts.texts.get(entry.oid, b"") for entry in entries if entry]
+    if clear_size(texts, (facts.marker_size,)) is None:
+        return "a line of the file looks just like a conflict marker"
+    return ""
 
 
 def _mode(facts: PathFacts, conflict: Conflict, fallback: Fallback) -> str:

@@ -9,6 +9,7 @@ from nightly_sync.divergence import Divergence, DivergenceKind
 from tests.support.repo import TestRepo, diverged
 from tests.support.sync import config
 
+TODAY = "main2dev/30_11_2026"
 TITLE = "chore: nightly sync main into dev (01_06_2025)"
 
 
@@ -128,7 +129,7 @@ def test_a_shallow_clone_stops(tmp_path: Path) -> None:
 def test_branch_lists_that_stop_a_sync(
     tmp_path: Path, names: set[str], kind: DivergenceKind
 ) -> None:
-    found = divergence.check_branches(names, config(TestRepo(tmp_path)))
+    found = divergence.check_branches(names, config(TestRepo(tmp_path)), TODAY)
     assert found is not None
     assert found.kind is kind
     assert found.stops
@@ -136,4 +137,26 @@ def test_branch_lists_that_stop_a_sync(
 
 def test_a_branch_below_the_prefix_is_fine(tmp_path: Path) -> None:
     names = {"main", "dev", "main2dev/01_01_2026", "main2development"}
-    assert divergence.check_branches(names, config(TestRepo(tmp_path))) is None
+    assert divergence.check_branches(names, config(TestRepo(tmp_path)), TODAY) is None
+
+
+@pytest.mark.parametrize(
+    ("today", "other"),
+    [
+        ("main2dev/30_11_2026", "main2dev/30_11_2026/x"),
+        ("main2dev/2026/11/30", "main2dev/2026"),
+    ],
+)
+def test_a_branch_that_leaves_no_room_for_todays_is_named(
+    tmp_path: Path, today: str, other: str
+) -> None:
+    """Reported: with `main2dev/30_11_2026/x` on origin the push failed thrice, in git's words.
+
+    Such names are refs that cannot be a file and a folder at once.
+    """
+    names = {"main", "dev", other}
+    found = divergence.check_branches(names, config(TestRepo(tmp_path)), today)
+    assert found is not None
+    assert found.kind is DivergenceKind.PREFIX_CLASH
+    assert f"the branch {other} exists" in found.message
+    assert today in found.message

@@ -130,6 +130,7 @@ def test_log_reads_bodies_with_any_text(tmp_path: Path) -> None:
 
 
 def test_push_refuses_a_branch_that_moved_and_explains_other_refusals(tmp_path: Path) -> None:
+    """Reported: what a hook of origin's said was buried in git's raw text."""
     repo = _repo(tmp_path)
     origin = tmp_path / "origin.git"
     git.init_bare(origin)
@@ -142,10 +143,31 @@ def test_push_refuses_a_branch_that_moved_and_explains_other_refusals(tmp_path: 
     hook.parent.mkdir()
     hook.write_text("#!/bin/sh\necho 'GH013: rule says no' >&2\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(git.GitError, match="rule says no"):
+    words = r"origin refused the push of x/2: GH013: rule says no \(pre-receive hook declined\); "
+    with pytest.raises(StopForPerson, match=words):
         git.push(repo.path, str(origin), sha, "x/2", None, 60)
 
 
 def test_a_folder_that_is_no_repository_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SyncError, match="is not a git repository"):
         git.run(tmp_path / "nope", "status")
+
+
+def test_a_folder_inside_a_repository_is_none_itself_but_leads_to_its_top(tmp_path: Path) -> None:
+    """A broken workspace below a clone must never make git work on that clone."""
+    repo = _repo(tmp_path)
+    below = repo.path / "sub" / "deeper"
+    below.mkdir(parents=True)
+    with pytest.raises(SyncError, match="is not a git repository"):
+        git.run(below, "status")
+    assert git.repository_at(below) == repo.path
+    with pytest.raises(SyncError, match="is not a git repository"):
+        git.repository_at(tmp_path)
+
+
+def test_a_repository_given_by_a_relative_path_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = _repo(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert git.commit_of(Path("repo"), "main") == repo.git("rev-parse", "main")

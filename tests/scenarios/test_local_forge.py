@@ -317,6 +317,33 @@ def test_the_records_lie_beside_the_repository_never_inside(tmp_path: Path) -> N
     assert state_folder(f"{tmp_path}/plain/") == tmp_path / "plain.nightly-sync"
 
 
+def test_every_spelling_of_a_repository_has_the_same_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reported: a symlink had records of its own, and `..` put them inside the worktree."""
+    repo = TestRepo(tmp_path / "plain")
+    (tmp_path / "link").symlink_to(repo.path)
+    (repo.path / "sub").mkdir()
+    monkeypatch.chdir(repo.path / "sub")
+    ways = ("..", "../.git", str(tmp_path / "link"), f"file://{tmp_path}/link/.git", "../sub/..")
+    assert {state_folder(way) for way in ways} == {tmp_path / "plain.nightly-sync"}
+
+
+def test_who_closed_a_pull_request_is_known(site: Site) -> None:
+    """Reported: a rerun opened a second pull request after a person had closed the first."""
+    forge = site.forge()
+    forge.create_draft(BRANCH, "dev", "t", "b")
+    assert forge.closed_pull_request(BRANCH) is None
+    forge.close(1, "Replaced by 2.")
+    assert forge.closed_pull_request(BRANCH) is None
+    forge.create_draft(BRANCH, "dev", "t", "b")
+    file = state_folder(str(site.origin)) / "pulls" / "0002.json"
+    file.write_text(file.read_text().replace('"open": true', '"open": false'))
+    found = forge.closed_pull_request(BRANCH)
+    assert found is not None
+    assert (found.number, found.open) == (2, False)
+
+
 # Checks
 
 

@@ -1,6 +1,7 @@
 """The merge plan on real repositories: every kind of conflict, every rule of the ladder."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from nightly_sync import git
 from nightly_sync.conflicts import Kind
 from nightly_sync.errors import StopForPerson
+from nightly_sync.merge.auto import auto_merge
+from nightly_sync.merge.markers import SIZES
 from nightly_sync.merge.model import MergePlan, Status, Take
 from nightly_sync.merge.plan import plan
 from tests.support.repo import TestRepo, diverged
@@ -303,6 +306,50 @@ def test_protect_makes_the_subtree_equal_the_targets_new_files_included(tmp_path
     }
 
 
+def _moved_into(tmp_path: Path, **dev: str | bytes | None) -> TestRepo:
+    """The source renames old/ to conf/, which is protected; the target works on in old/."""
+    base: dict[str, str | bytes | None] = {f"old/{n}": LINES + n for n in "abc"}
+    gone: dict[str, str | bytes | None] = dict.fromkeys(base)
+    moved: dict[str, str | bytes | None] = {f"conf/{n}": LINES + n for n in "abc"}
+    return diverged(tmp_path, base, moved | gone, {**dev})
+
+
+@pytest.mark.parametrize(
+    "dev", [{"old/new": "dev only\n"}, {"old/a": _edit(LINES, l3="dev") + "a"}]
+)
+def test_a_move_into_a_protected_folder_loses_nothing_of_the_target(
+    tmp_path: Path, dev: dict[str, str | bytes | None]
+) -> None:
+    """Reported: the new names were turned away and the old ones stayed renamed away."""
+    repo = _moved_into(tmp_path, **dev)
+    made = planned(repo, rules=[rule("protect", "/conf/")])
+    assert made.resolved_tree is not None
+    assert git.tree_entries(repo.path, made.resolved_tree) == git.tree_entries(repo.path, "dev")
+    assert all(item.status is Status.SETTLED for item in made.paths)
+
+
+@pytest.mark.parametrize(
+    ("main", "dev", "kind"),
+    [
+        ({"b": "main\n"}, {"conf": None, "conf/dev": "dev\n"}, "take-source"),
+        ({"conf": None, "conf/main": "main\n"}, {"b": "dev\n"}, "take-target"),
+    ],
+)
+def test_a_rule_that_puts_a_file_where_the_other_side_has_a_folder_stops(
+    tmp_path: Path,
+    main: dict[str, str | bytes | None],
+    dev: dict[str, str | bytes | None],
+    kind: str,
+) -> None:
+    """Reported: the folder's files vanished without a word in the plan."""
+    repo = diverged(tmp_path, {"conf": "base\n", "b": ""}, main, dev)
+    made = planned(repo, rules=[rule(kind, "/conf")])
+    assert made.resolved_tree is None
+    (item,) = made.unresolved
+    assert item.path == "conf"
+    assert "file against folder" in item.evidence
+
+
 def test_path_rules_hold_where_git_merged_cleanly(tmp_path: Path) -> None:
     repo = diverged(
         tmp_path,
@@ -423,6 +470,50 @@ def test_text_that_looks_like_markers_is_text(tmp_path: Path) -> None:
     fake = "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
     repo = diverged(tmp_path, {"a": f"t\n{fake}"}, {"a": f"main\n{fake}"}, {"a": f"dev\n{fake}"})
     assert content(repo, planned(repo), "a") == f"main\n{fake}".encode()
+
+
+@pytest.mark.parametrize("sign", ["=", "<", ">", "|"])
+def test_a_line_as_long_as_the_plans_own_markers_is_text(tmp_path: Path, sign: str) -> None:
+    """Reported: a heading underlined with 47 signs was taken for the middle of the conflict."""
+    line = f"{sign * 47}\n"
+    texts = [f"intro\n{title}\n{line}{title} text\n" for title in ("Base", "Main", "Dev")]
+    base, main, dev = ({"doc.rst": text} for text in texts)
+    repo = diverged(tmp_path, {**base}, {**main}, {**dev})
+    assert content(repo, planned(repo), "doc.rst") == texts[1].encode()
+    assert content(repo, planned(repo, fallback="target"), "doc.rst") == texts[2].encode()
+
+
+def test_lines_as_long_as_every_marker_the_plan_knows_stop_for_a_person(tmp_path: Path) -> None:
+    lines = "".join(f"{'=' * size}\n" for size in SIZES)
+    repo = diverged(tmp_path, {"a": f"1\n{lines}"}, {"a": f"2\n{lines}"}, {"a": f"3\n{lines}"})
+    assert "looks just like a conflict marker" in path(planned(repo), "a").evidence
+
+
+def test_a_tree_that_leaves_its_folder_writes_nothing_outside(tmp_path: Path) -> None:
+    """Reported: a target tree with ../.gitattributes overwrote the file of that name."""
+    repo = diverged(tmp_path / "repo", {"a": "1\n"}, {"a": "2\n"}, {"b": "1\n"})
+    blob = repo.git("hash-object", "-w", "--stdin", stdin=b"* text\n")
+    up = f"100644 {blob}\t.gitattributes\0".encode()
+    names = [("..", "40000"), ("..", "40000"), ("..", "40000"), ("victim", "40000")]
+    tree = _literal_tree(repo, up)
+    for name, mode in reversed(names):
+        tree = _literal_tree(repo, f"{mode} {tree}\t{name}\0".encode())
+    commit = repo.git("commit-tree", "-p", "dev", "-m", "hostile", tree)
+    repo.git("update-ref", "refs/heads/dev", commit)
+    source, target = repo.git("rev-parse", "main"), repo.git("rev-parse", "dev")
+    auto_merge(repo.path, target, source)
+    assert list(tmp_path.rglob(".gitattributes")) == []
+    assert not (Path(tempfile.gettempdir()).parent / "victim").exists()
+
+
+def _literal_tree(repo: TestRepo, listing: bytes) -> str:
+    """A tree object with names that git itself would not write."""
+    data = b""
+    for line in listing.split(b"\0")[:-1]:
+        head, _, name = line.partition(b"\t")
+        mode, oid = head.split()
+        data += mode + b" " + name + b"\0" + bytes.fromhex(oid.decode())
+    return repo.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=data)
 
 
 def test_criss_cross_merges_nest_markers_and_still_resolve(tmp_path: Path) -> None:

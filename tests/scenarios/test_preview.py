@@ -92,6 +92,16 @@ def test_past_nights_can_be_previewed_by_sha(tmp_path: Path) -> None:
     assert result.returncode == Exit.NEEDS_LOOK
 
 
+def test_the_report_names_the_branches_that_were_previewed(tmp_path: Path) -> None:
+    """Reported: with --target 2.x the report spoke of dev."""
+    repo = _conflicted(tmp_path / "clone")
+    repo.git("branch", "-m", "dev", "release")
+    _preview(repo.path, tmp_path / "out", "--target", "release")
+    text = (tmp_path / "out" / "report.md").read_text()
+    assert "Sync of `main` into `release`" in text
+    assert "`dev`" not in text
+
+
 def test_a_branch_that_differs_from_origins_is_warned_about(tmp_path: Path) -> None:
     repo = _conflicted(tmp_path / "clone")
     repo.git("update-ref", "refs/remotes/origin/main", "main~1")
@@ -192,3 +202,66 @@ def test_an_old_git_says_what_to_install(tmp_path: Path) -> None:
     assert result.returncode == Exit.FAILED
     assert "2.25.1" in result.stderr
     assert "install git 2.38 or newer" in result.stderr
+
+
+def test_a_plan_json_of_somebody_elses_makes_no_report(tmp_path: Path) -> None:
+    """Reported: beside a plan.json of Terraform's, a foreign files/ was removed."""
+    repo = _conflicted(tmp_path / "clone")
+    out = tmp_path / "out"
+    (out / "files").mkdir(parents=True)
+    (out / "files" / "precious").write_text("keep")
+    (out / "plan.json").write_text('{"format_version": "1.2", "terraform_version": "1.9.0"}')
+    result = _preview(repo.path, out)
+    assert result.returncode == Exit.USAGE
+    assert "holds other files" in result.stderr
+    assert (out / "files" / "precious").read_text() == "keep"
+
+
+@pytest.mark.parametrize("out", ["/dev/null/x", "/proc/x", "~nosuch/x"])
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path, out: str) -> None:
+    """Reported: each ended in a traceback."""
+    result = _preview(_conflicted(tmp_path / "clone").path, Path(out))
+    assert result.returncode == Exit.USAGE
+    assert result.stderr.count("\n") == 1
+    assert out in result.stderr
+
+
+@pytest.mark.parametrize("name", ["caf\udce9", "new\nline", "clone"])
+def test_a_clone_of_any_name_is_previewed_from_any_of_its_folders(
+    tmp_path: Path, name: str
+) -> None:
+    """Reported: names that are not UTF-8, names with a newline, and --repo CLONE/subfolder."""
+    repo = _conflicted(tmp_path / name)
+    (repo.path / "sub").mkdir()
+    result = _preview(repo.path / "sub", tmp_path / "out")
+    assert result.returncode == Exit.NEEDS_LOOK, result.stderr
+    assert json.loads((tmp_path / "out" / "plan.json").read_text())["resolved_tree"]
+
+
+def test_a_clone_of_sha256_is_one_sentence(tmp_path: Path) -> None:
+    """Reported: "Not a valid object name" for a branch that is there."""
+    folder = tmp_path / "clone"
+    subprocess.run(["git", "init", "-q", "--object-format=sha256", str(folder)], check=True)
+    repo = TestRepo(folder)
+    repo.commit("One", {"a": "1\n"})
+    repo.git("branch", "-M", "main")
+    repo.git("branch", "dev")
+    result = _preview(folder, tmp_path / "out")
+    assert result.returncode == Exit.STOPPED
+    assert "SHA-256 repository" in result.stderr
+
+
+def test_a_prefect_server_that_is_gone_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reported: `run` with an unreachable PREFECT_API_URL ended in a traceback of 60 lines."""
+    repo = _conflicted(tmp_path / "clone")
+    file = tmp_path / "x.yaml"
+    file.write_text(f"repository: {repo.path}\nworkspace: {tmp_path / 'home'}\nno_ci: true\n")
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
+    command = [sys.executable, "-m", "nightly_sync", "run", "--config", str(file)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == Exit.FAILED
+    assert "no Prefect server answers at http://127.0.0.1:9/api" in result.stderr
+    assert "Traceback" not in result.stderr

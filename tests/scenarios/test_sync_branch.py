@@ -156,6 +156,21 @@ def test_conflict_markers_are_never_pushed(tmp_path: Path) -> None:
         sync_branch.check_invariants(repo.path, repo.git("rev-parse", "dev"), bad, config(repo))
 
 
+def test_lines_that_only_look_like_markers_or_are_the_sources_do_not_block(tmp_path: Path) -> None:
+    """Reported: a source file with 60 signs in a row was refused at every push."""
+    files: dict[str, str | bytes | None] = {
+        "sep.py": f"# {'>' * 60}\n{'<' * 60}\n",
+        "doc": f"{'<' * 47} kept\n",
+    }
+    repo = diverged(tmp_path, {"a": "1\n"}, files, {"b": "1\n"})
+    settings = config(repo)
+    merge, _ = _merge(repo, settings)
+    target = repo.git("rev-parse", "dev")
+    sync_branch.check_invariants(repo.path, target, merge, settings)
+    fix = commit_fix(repo.path, merge, git.tree_of(repo.path, merge), ("x",), settings, NOW)
+    sync_branch.check_invariants(repo.path, target, fix, settings)
+
+
 def test_a_commit_without_the_targets_history_is_never_pushed(tmp_path: Path) -> None:
     repo = _repo(tmp_path)
     with pytest.raises(SyncError, match="does not hold the target"):

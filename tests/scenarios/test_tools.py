@@ -94,3 +94,31 @@ def test_the_checkout_honours_line_end_attributes_both_ways(tmp_path: Path) -> N
     )
     tooled = _run(repo, formatters=[_command(APPEND)])
     assert b"\r" not in (git.read_file(repo.path, tooled.tree, "a.py") or b"\r")
+
+
+def test_a_formatter_that_changes_nothing_leaves_every_byte(tmp_path: Path) -> None:
+    """Reported: files with CR LF came out with LF, as adding them anew converts line ends."""
+    text = "".join(f"x{number} = 0\r\n" for number in range(20))
+    repo = TestRepo(tmp_path)
+    repo.commit("Base", {"a.py": text})
+    repo.branch("dev")
+    repo.checkout("main")
+    repo.commit("Main", {"a.py": text.replace("x1 = 0", "x1 = 1")})
+    repo.checkout("dev")
+    repo.commit("Dev", {"a.py": text.replace("x18 = 0", "x18 = 1")})
+    repo.git("config", "core.autocrlf", "false")
+    repo.write({".gitattributes": "*.py text\n"})
+    repo.git("add", ".gitattributes")
+    repo.git("commit", "-q", "-m", "Attributes")
+    tooled = _run(repo, formatters=[_command("python -c pass")])
+    assert tooled.tree == planned(repo).resolved_tree
+
+
+def test_what_a_failing_formatter_began_is_taken_back(tmp_path: Path) -> None:
+    repo = _repo(tmp_path)
+    broken = APPEND.replace("sys.argv[1:]]", "sys.argv[1:]]; raise SystemExit(1)")
+    marker = APPEND.replace("# formatted", "# second")
+    tooled = _run(repo, formatters=[_command(broken), _command(marker)])
+    text = git.read_file(repo.path, tooled.tree, "a.py") or b""
+    assert b"# formatted" not in text
+    assert text.endswith(b"# second\n")

@@ -96,12 +96,28 @@ def test_the_report_gets_log_lines_baseline_and_exemptions() -> None:
         HEAD,
         verdict,
         failures=(triage(check, "FAILED tests/test_a.py::test_b - assert 1 == 2"),),
-        baselines={"unit": Classification(pre_existing=False, evidence="It passes there.")},
+        baselines={check.key: Classification(pre_existing=False, evidence="It passes there.")},
     )
     found = checks_facts(watched, ("*codecov*",))
     assert "It passes there." in found.failed[0].evidence
     assert "tests/test_a.py::test_b" in found.failed[0].evidence
     assert (found.exempt[0].name, found.exempt[0].pattern) == ("codecov/patch", "*codecov*")
+
+
+def test_two_checks_of_one_name_keep_their_own_baselines() -> None:
+    """Reported: baselines were kept by name, so the second check of a name hid the first's."""
+    first = Check(name="unit", workflow="a", status=CheckStatus.COMPLETED, conclusion="FAILURE")
+    second = first.model_copy(update={"workflow": "b"})
+    verdict = Verdict(
+        kind=VerdictKind.FAILED, reason="", final=True, failed=(first,), pre_existing=(second,)
+    )
+    baselines = {
+        first.key: Classification(pre_existing=False, evidence="It passes there."),
+        second.key: Classification(pre_existing=True, evidence="It fails there."),
+    }
+    found = checks_facts(Watched(HEAD, verdict, baselines=baselines), ())
+    assert "It passes there." in found.failed[0].evidence
+    assert "It fails there." in found.pre_existing[0].evidence
 
 
 def test_every_finding_says_what_became_of_it() -> None:

@@ -95,6 +95,10 @@ def test_a_config_survives_json() -> None:
         ({"date_format": "%Y..%m"}, "holds '..'"),
         ({"date_format": ""}, "has an empty part"),
         ({"date_format": "%!"}, "unknown % directive"),
+        ({"date_format": "%e_%m_%Y"}, "the format gives ' 2_01_2027', which holds ' '"),
+        ({"date_format": "%d_%l"}, "which holds ' '"),
+        ({"repository": "a\0b"}, "repository: holds a NUL character"),
+        ({"workspace": "a\0b"}, "workspace: holds a NUL character"),
         ({"timezone": "Mars/Base"}, "no time zone is called 'Mars/Base'"),
         ({"labels": ["a", "nightly-sync/manual"]}, "labels[1]: this label says hands off"),
         ({"sentinel": "Code Review", "exempt": ["*review*"]}, "sentinel: the check 'Code Review'"),
@@ -172,3 +176,13 @@ def test_any_expectation_makes_a_config_runnable_and_contradicts_no_ci(
 
 def test_a_repository_without_checks_can_say_so() -> None:
     check_runnable(config(no_ci=True))
+
+
+@pytest.mark.parametrize("name", ["/x/caf\udce9", '/x/"a"', "C:\\x", "/x/new\nline", "../r"])
+def test_a_repository_of_any_name_has_a_digest_and_survives_json(name: str) -> None:
+    """Reported: the preview in a folder whose name is not UTF-8 ended in a traceback."""
+    odd = config(repository=name)
+    assert odd.repository == name
+    assert len(odd.digest()) == 12
+    assert SyncConfig.model_validate_json(odd.model_dump_json()) == odd
+    assert SyncConfig.model_validate(odd.model_dump(mode="json")) == odd

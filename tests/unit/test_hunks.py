@@ -2,10 +2,16 @@
 
 import pytest
 
-from nightly_sync.merge.auto import MARKER_SIZE
-from nightly_sync.merge.hunks import Hunk, assemble, split, without_added_newline
+from nightly_sync.merge import hunks
+from nightly_sync.merge.hunks import Hunk, Segment, assemble, without_added_newline
+from nightly_sync.merge.markers import SIZES
 
+MARKER_SIZE = SIZES[0]
 OPEN, BASE, MIDDLE, CLOSE = (sign * MARKER_SIZE for sign in (b"<", b"|", b"=", b">"))
+
+
+def split(text: bytes) -> tuple[Segment, ...]:
+    return hunks.split(text, MARKER_SIZE)
 
 
 def _text(target: bytes, base: bytes, source: bytes, end: bytes = b"\n") -> bytes:

@@ -22,6 +22,7 @@ def _pull(**fields: Any) -> PullRequest:
         "number": 1,
         "url": "pulls/0001.md",
         "branch": "main2dev/1",
+        "target": "dev",
         "head": "e" * 40,
         "title": "t",
         "body": OURS,
