@@ -1,7 +1,7 @@
 """Which files of a repository a Python file imports, read from its syntax tree. Pure.
 
 Where import roots are is not configured anywhere, so a dotted name may start at the top, at any
-folder that is not itself a package (`src/`), and beside the importing file.
+folder that is no package and in none (`src/`), and beside a file that is in no package itself.
 """
 
 import ast
@@ -130,12 +130,13 @@ def dotted_names(item: Import) -> tuple[str, ...]:
 
 
 def roots(path: str, exists: Exists) -> Iterator[str]:
-    """Folders an absolute import could start at to reach `path`: those that are no package."""
+    """Folders an absolute import could start at to reach `path`: no package, and in none."""
     parts = path.split("/")
     for depth in range(len(parts)):
         folder = "/".join(parts[:depth])
-        if not folder or not exists(f"{folder}/__init__.py"):
-            yield f"{folder}/" if folder else ""
+        if folder and exists(f"{folder}/__init__.py"):
+            return
+        yield f"{folder}/" if folder else ""
 
 
 def needs(importer: str, item: Import, wanted: str, exists: Exists) -> bool:
@@ -157,4 +158,5 @@ def _starts(importer: str, item: Import, wanted: str, exists: Exists) -> list[st
     if item.folder is not None:
         return [f"{item.folder}/" if item.folder else ""]
     beside = importer.rpartition("/")[0]
-    return [*roots(wanted, exists), f"{beside}/" if beside else ""]
+    own = [f"{beside}/"] if beside and not exists(f"{beside}/__init__.py") else []
+    return [*roots(wanted, exists), *own]

@@ -88,10 +88,13 @@ class _Lookup:
 
     def _home(self, importer: str, item: Import) -> tuple[str | None, str | None]:
         """The module, by its key, in the parent and in the merged tree."""
-        key = next(filter(self.theirs.has, keys(item, importer)), None)
+        key = next(filter(self.theirs.has, keys(item, importer, tops=self._tops)), None)
         if key is None:
             return None, None
         return key, next(filter(self.merged.has, keys(item, importer, self.merged.roots)), None)
+
+    def _tops(self, folder: str) -> bool:
+        return not self.theirs.holds_no_top(folder)
 
     def _missing_name(self, key: str, home: str, name: str) -> Missing | None:
         """The same for a name of a module that both have; it may be a module itself."""

@@ -7,7 +7,7 @@ tree, for the few modules where the patterns find something.
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -38,6 +38,11 @@ class Modules:
         """Is there such a module or package?"""
         return key in self.files or key in self.folders
 
+    def holds_no_top(self, folder: str) -> bool:
+        """Is it a package or inside one? No absolute import starts there."""
+        names = (folder, *ancestors(folder))
+        return any(self.files.get(name, "").endswith("/__init__.py") for name in names)
+
 
 def modules(paths: Iterable[str]) -> Modules:
     """Index the modules among a tree's paths; a package hides a module of the same name."""
@@ -48,7 +53,8 @@ def modules(paths: Iterable[str]) -> Modules:
     folders = {path.rpartition("/")[0] for path in python}
     above = frozenset(name for folder in folders for name in (folder, *ancestors(folder)))
     words = frozenset(name.rpartition("/")[2] for name in (*files, *above))
-    return Modules({**files, **packages}, above, tuple(sorted(parents - packages.keys())), words)
+    roots = (name for name in parents if not {name, *ancestors(name)} & packages.keys())
+    return Modules({**files, **packages}, above, tuple(sorted(roots)), words)
 
 
 def ancestors(path: str) -> Iterator[str]:
@@ -109,18 +115,27 @@ def _folder(path: str, level: int) -> str | None:
     return "/".join(path.split("/")[:-level]) if level else None
 
 
-def keys(item: Import, importer: str, extra: Iterable[str] = ()) -> Iterator[str]:
+def _anywhere(folder: str) -> bool:
+    return True
+
+
+def keys(
+    item: Import,
+    importer: str,
+    extra: Iterable[str] = (),
+    tops: Callable[[str], bool] = _anywhere,
+) -> Iterator[str]:
     """Where the module may be found: at the top, beside the importer and above, in `extra`.
 
-    `src` and its like count as tops too. Nowhere for a module of the standard library, whose name
-    a local file may share.
+    Beside and above only in folders that `tops` allows. `src` and its like count as tops too.
+    Nowhere for a module of the standard library, whose name a local file may share.
     """
     inner = item.module.replace(".", "/")
     if item.folder is not None:
         yield join(item.folder, inner)
     elif inner.partition("/")[0] not in sys.stdlib_module_names:
         # The top comes first because nearly every import is found there.
-        for folder in ("", *ancestors(importer)):
+        for folder in ("", *filter(tops, ancestors(importer))):
             yield join(folder, inner)
             yield from (join(folder, f"{source}/{inner}") for source in _SOURCE_FOLDERS)
         yield from (join(root, inner) for root in extra)

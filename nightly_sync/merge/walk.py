@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from nightly_sync.config import Fallback
-from nightly_sync.conflicts import Conflict, Entry, Kind
+from nightly_sync.conflicts import RESOLVABLE, Conflict, Entry, Kind
 from nightly_sync.merge import hunks, ladder
 from nightly_sync.merge.markers import clear_size
 from nightly_sync.merge.model import (
@@ -21,7 +21,7 @@ from nightly_sync.merge.model import (
 from nightly_sync.merge.syntax import may_be_same
 
 _TEXT = {Kind.CONTENTS, Kind.ADD_ADD}
-_RULED = {Kind.RENAME_RENAME, Kind.FILE_LOCATION}  # a path rule may settle these path by path
+_RULED = RESOLVABLE | {Kind.RENAME_RENAME, Kind.FILE_LOCATION}  # by a path rule, path by path
 Facts = TypeVar("Facts")
 
 

@@ -328,6 +328,20 @@ def test_a_move_into_a_protected_folder_loses_nothing_of_the_target(
     assert all(item.status is Status.SETTLED for item in made.paths)
 
 
+def test_a_path_rule_settles_a_file_location_that_is_a_rename_as_well(tmp_path: Path) -> None:
+    """Seen in a real history: the target moved a file into a folder that the source renamed."""
+    base: dict[str, str | bytes | None] = {f"old/{n}": LINES + n for n in "abc"}
+    base["x"] = "".join(f"other {number}\n" for number in range(30))
+    gone: dict[str, str | bytes | None] = dict.fromkeys(base)
+    moved: dict[str, str | bytes | None] = {f"new/{n}": LINES + n for n in "abc"}
+    dev: dict[str, str | bytes | None] = {"x": None, "old/x": base["x"]}
+    repo = diverged(tmp_path, base, moved | gone, dev)
+    kinds = {kind for item in planned(repo).unresolved for kind in item.kinds}
+    assert {Kind.FILE_LOCATION, Kind.RENAME_DELETE} <= kinds
+    made = planned(repo, rules=[rule("protect", "/new/", "/old/")])
+    assert made.resolved_tree == git.tree_of(repo.path, "dev")
+
+
 @pytest.mark.parametrize(
     ("main", "dev", "kind"),
     [

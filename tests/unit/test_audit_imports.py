@@ -250,6 +250,20 @@ def test_a_script_finds_the_module_beside_it() -> None:
     assert places(found) == [("tools/run.py", 1)]
 
 
+def test_a_folder_deep_in_a_package_is_not_taken_for_a_library_of_its_name() -> None:
+    """Seen in a real history: pkg/inner/lib lost a name that everybody imports from `lib`."""
+    base = {"pkg/__init__.py": "", "pkg/inner/__init__.py": ""}
+    user = {"pkg/inner/use.py": "from lib import old\n"}
+    found = broken(
+        {**base, "pkg/inner/lib/__init__.py": LIB},
+        {**base, "pkg/inner/lib/__init__.py": NEW_LIB},
+        {**base, **user, "pkg/inner/lib/__init__.py": LIB},
+        {**base, **user, "pkg/inner/lib/__init__.py": NEW_LIB},
+    )
+
+    assert places(found) == []
+
+
 def test_a_name_lost_from_a_package_is_reported_where_it_is_imported() -> None:
     init = "from .lib import old\n"
     found = broken(
