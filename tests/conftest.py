@@ -1,8 +1,12 @@
 """How the parallel run shares out the tests."""
 
+import os
+
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+
+os.environ.setdefault("PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW", "ignore")
 
 
 class OneServer(LoadScopeScheduling):

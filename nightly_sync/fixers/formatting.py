@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nightly_sync import paths, patterns
+from nightly_sync import patterns, snapshot
 from nightly_sync.checks.items import FailureKind
 from nightly_sync.checks.triage import FailureGroup
 from nightly_sync.commands import CommandResult, run_on_files
@@ -12,8 +12,6 @@ from nightly_sync.fixers.base import Change, GaveUp
 
 TIMEOUT = 900.0  # seconds for one formatter
 REASON_SHOWN = 300  # characters of a formatter's last words
-
-_Contents = dict[str, bytes]
 
 
 class FormattingFixer:
@@ -37,28 +35,28 @@ class FormattingFixer:
             return GaveUp(reason="no check failed over lint or format")
         if not self._formatters:
             return GaveUp(reason="no formatter is configured")
-        before = _read(worktree, self._files)
+        before = snapshot.take(worktree, self._files)
         problems = [self._run(command, worktree, before) for command in self._formatters]
-        changed = _changed(worktree, before)
+        changed = snapshot.changed(worktree, before)
         told = [problem for problem in problems if problem]
         required = [
             c.name for c, p in zip(self._formatters, problems, strict=True) if p and c.required
         ]
         if required or not changed:
-            _restore(worktree, before)
+            snapshot.restore(worktree, before)
             return GaveUp(reason="; ".join(told) or "the formatters changed nothing")
         return Change(summary=_summary(self._formatters, changed, told), files=changed)
 
     def _run(self, command: Command, worktree: Path, files: Iterable[str]) -> str:
         """Run one formatter; why it failed, or nothing."""
         mine = [name for name in files if patterns.matches(name, command.paths)]
-        before = _read(worktree, mine)
+        before = snapshot.take(worktree, mine)
         if not before:
             return ""
         result = run_on_files(command.run, worktree, mine, TIMEOUT)
         if result.ok:
             return ""
-        _restore(worktree, before)
+        snapshot.restore(worktree, before)
         return f"{command.name} failed: {_why(result)}"
 
 
@@ -78,24 +76,3 @@ def _summary(formatters: Sequence[Command], changed: Sequence[str], told: Sequen
     names = ", ".join(command.name for command in formatters)
     count = "1 file" if len(changed) == 1 else f"{len(changed)} files"
     return "; ".join([f"{names}: {count} formatted", *told])
-
-
-def _on_disk(worktree: Path, name: str) -> Path:
-    return worktree / paths.fs_name(name)
-
-
-def _read(worktree: Path, names: Iterable[str]) -> _Contents:
-    """Content of the regular files among the names."""
-    files = {name: _on_disk(worktree, name) for name in names}
-    regular = {n: file for n, file in files.items() if file.is_file() and not file.is_symlink()}
-    return {name: file.read_bytes() for name, file in regular.items()}
-
-
-def _changed(worktree: Path, before: _Contents) -> tuple[str, ...]:
-    after = _read(worktree, before)
-    return tuple(sorted(name for name in after if after[name] != before[name]))
-
-
-def _restore(worktree: Path, before: _Contents) -> None:
-    for name, content in before.items():
-        _on_disk(worktree, name).write_bytes(content)

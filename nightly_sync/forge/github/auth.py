@@ -1,0 +1,169 @@
+"""Who the job is for GitHub: a token from somewhere, or a GitHub App's installation.
+
+Tokens live in closures and private fields of plain classes: no repr, no log and no exception
+shows one.
+"""
+
+import os
+from collections.abc import Callable, Generator
+from datetime import UTC, datetime, timedelta
+from threading import Lock
+from typing import Protocol
+
+import httpx2
+import jwt
+
+from nightly_sync.errors import ConfigError
+from nightly_sync.forge.github.address import Address
+from nightly_sync.forge.github.refusals import refusal
+from nightly_sync.forge.github.reply import Kind, Trouble, kind_of, message_of
+
+EARLY = timedelta(minutes=5)  # an installation token is replaced this long before its end
+NEVER = datetime.min.replace(tzinfo=UTC)
+SIGNED_FOR = timedelta(minutes=9)  # GitHub takes 10 at most
+SKEW = timedelta(seconds=60)  # GitHub's own advice for clocks that differ
+TIMEOUT = httpx2.Timeout(30, connect=10)
+AGENT = {"User-Agent": "nightly-sync", "X-GitHub-Api-Version": "2022-11-28"}
+
+
+class Tokens(Protocol):
+    """Where tokens come from."""
+
+    def token(self) -> str:
+        """A token that should work now."""
+
+    def renew(self, rejected: str) -> bool:
+        """GitHub rejected this token; is there another one now?"""
+
+
+class ReadTokens:
+    """Tokens that something else keeps: an environment variable, a secret block."""
+
+    def __init__(self, read: Callable[[], str]):
+        self._read = read
+
+    def token(self) -> str:
+        """Whatever is there now."""
+        return self._read()
+
+    def renew(self, rejected: str) -> bool:
+        """Whether it was replaced meanwhile."""
+        return self._read() != rejected
+
+
+def from_environment(name: str) -> ReadTokens:
+    """The token in an environment variable, read again each time.
+
+    Its `token` raises ConfigError if the variable is not set.
+    """
+
+    def read() -> str:
+        value = os.environ.get(name, "").strip()
+        if not value:
+            raise ConfigError(f"the environment variable {name} holds no token for GitHub")
+        return value
+
+    return ReadTokens(read)
+
+
+class AppTokens:
+    """Installation tokens of a GitHub App, for one repository, renewed before they end."""
+
+    def __init__(
+        self,
+        address: Address,
+        app_id: str,
+        private_key: str,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        http: httpx2.Client | None = None,
+    ):
+        self._address = address
+        self._app_id = app_id
+        self._key = private_key
+        self._clock = clock
+        self._http = http or httpx2.Client(timeout=TIMEOUT, headers=AGENT)
+        self._installation = 0
+        self._current = ""
+        self._good_until = NEVER
+        self._lock = Lock()
+
+    def token(self) -> str:
+        """A token with at least some minutes to live.
+
+        Raises ConfigError for a key that signs nothing, GitHubError if the App may not, and the
+        HTTP library's errors if GitHub cannot be reached.
+        """
+        with self._lock:
+            if self._clock() >= self._good_until:
+                self._fetch()
+            return self._current
+
+    def renew(self, rejected: str) -> bool:
+        """Forget the rejected token; the next one is new."""
+        with self._lock:
+            if self._current == rejected:
+                self._good_until = NEVER
+        return True
+
+    def _fetch(self) -> None:
+        repository = f"/repos/{self._address.full_name}/installation"
+        if not self._installation:
+            self._installation = int(str(self._ask("GET", repository)["id"]))
+        path = f"/app/installations/{self._installation}/access_tokens"
+        made = self._ask("POST", path, {"repositories": [self._address.name]})
+        self._current = str(made["token"])
+        self._good_until = datetime.fromisoformat(str(made["expires_at"])) - EARLY
+
+    def _ask(self, method: str, path: str, body: object = None) -> dict[str, object]:
+        headers = {"Authorization": f"Bearer {self._signed()}"}
+        url = f"{self._address.api}{path}"
+        response = self._http.request(method, url, headers=headers, json=body)
+        if response.is_success:
+            answer: dict[str, object] = response.json()
+            return answer
+        raise _failure(response)
+
+    def _signed(self) -> str:
+        now = self._clock()
+        claims = {"iat": now - SKEW, "exp": now + SIGNED_FOR, "iss": self._app_id}
+        try:
+            return jwt.encode(claims, self._key, algorithm="RS256")
+        except (ValueError, TypeError, jwt.PyJWTError):
+            raise ConfigError("the GitHub App's private key is no RSA key in PEM form") from None
+
+
+def _failure(response: httpx2.Response) -> Exception:
+    """A refusal as a sentence; what may pass as the HTTP library's error, to be tried again."""
+    message, details = message_of(_json(response))
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    trouble = Trouble(response.status_code, message, headers, details)
+    if kind_of(trouble) is not Kind.REFUSED:
+        return httpx2.HTTPStatusError(message, request=response.request, response=response)
+    if trouble.status == 401:
+        return ConfigError("GitHub does not know this App, or its private key is another one")
+    return refusal("get a token for the GitHub App (is it installed on the repository?)", trouble)
+
+
+def _json(response: httpx2.Response) -> object:
+    try:
+        return response.json()
+    except ValueError:
+        return None
+
+
+class TokenAuth(httpx2.Auth):
+    """Puts the token on each request, and a new one after a 401, once."""
+
+    def __init__(self, tokens: Tokens):
+        self._tokens = tokens
+
+    def auth_flow(
+        self, request: httpx2.Request
+    ) -> Generator[httpx2.Request, httpx2.Response, None]:
+        """The HTTP library's hook around a request."""
+        token = self._tokens.token()
+        request.headers["Authorization"] = f"Bearer {token}"
+        response = yield request
+        if response.status_code == 401 and self._tokens.renew(token):
+            request.headers["Authorization"] = f"Bearer {self._tokens.token()}"
+            yield request

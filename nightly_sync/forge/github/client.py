@@ -1,0 +1,364 @@
+"""Requests to GitHub: one connection, patience, paging, and what it costs.
+
+Built on ghapi's generated operations over one HTTP client. ghapi retries only connections, and
+never stops paging lists that come in an envelope, so retries and paging are here.
+"""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import httpx2
+from ghapi.core import APIError, GhApi
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from nightly_sync.forge.github.address import Address
+from nightly_sync.forge.github.auth import AGENT, TIMEOUT, TokenAuth, Tokens
+from nightly_sync.forge.github.refusals import GitHubError, gave_up, refusal
+from nightly_sync.forge.github.reply import (
+    LONGEST_LIMIT,
+    Kind,
+    Reply,
+    Trouble,
+    kind_of,
+    limit_pause,
+    message_of,
+    retry_pause,
+)
+
+PAGE = 100  # the most GitHub gives
+KNOWN = 64  # answers kept for their ETag
+PATIENCE = 3600.0  # seconds of pauses before a broken way is given up
+_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+_LIMITED = ("RATE_LIMIT", "RATE_LIMITED")
+_HICCUPS = ("something went wrong while executing", "timedout", "timeout", "internal")
+Operation = Callable[..., Any]
+
+
+class Wire(BaseModel):
+    """Base of what is read from GitHub's answers: the fields we need, whatever else there is."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+W = TypeVar("W", bound=Wire)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What was asked of GitHub so far; two of them subtract."""
+
+    rest: int = 0  # requests that count against the quota
+    unchanged: int = 0  # answered 304, which costs nothing
+    graphql: int = 0  # requests
+    points: int = 0  # GraphQL's own measure
+    waited: float = 0.0  # seconds, for limits and hiccups
+    left: int | None = None  # of the hourly quota last heard of
+
+    def __sub__(self, before: "Cost") -> "Cost":
+        return Cost(
+            self.rest - before.rest,
+            self.unchanged - before.unchanged,
+            self.graphql - before.graphql,
+            self.points - before.points,
+            self.waited - before.waited,
+            self.left,
+        )
+
+
+def build_api(address: Address) -> Any:
+    """ghapi's client for a repository; about a second of work. Any, since it has no types."""
+    # Without credentials of its own: it would take GITHUB_TOKEN from the environment.
+    make: Any = GhApi
+    return make(
+        owner=address.owner,
+        repo=address.name,
+        gh_host=address.api,
+        authenticate=False,
+        sync=True,
+    )
+
+
+class Client:
+    """Asks GitHub, for one repository. Not for two threads at once."""
+
+    def __init__(
+        self,
+        address: Address,
+        tokens: Tokens,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+        patience: float = PATIENCE,
+        timeout: httpx2.Timeout = TIMEOUT,
+        api: Any = None,
+    ):
+        self.address = address
+        self._tokens = tokens
+        self._sleep = sleep
+        self._jitter = jitter
+        self._patience = patience
+        # GitHub redirects requests for a renamed repository.
+        self.http = httpx2.Client(
+            auth=TokenAuth(tokens), headers=AGENT, timeout=timeout, follow_redirects=True
+        )
+        self.api = api or build_api(address)
+        self.api.transport.client = self.http
+        self.api.transport.retries = 0
+        self.cost = Cost()
+        self._known: dict[object, tuple[str, Reply]] = {}
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.http.close()
+
+    # REST
+
+    def call(
+        self,
+        operation: Operation,
+        doing: str,
+        done: Callable[[], Reply | None] | None = None,
+        **args: Any,
+    ) -> Reply:
+        """Carry out one of ghapi's operations, with patience.
+
+        `doing` completes "could not ...". For what must not happen twice, `done` looks whether a
+        try without an answer was carried out all the same. Raises GitHubError.
+        """
+        return self._patiently(doing, lambda: self._once(operation, args), done)
+
+    def get(self, operation: Operation, doing: str, **args: Any) -> Reply:
+        """Read something that is read often: an answer that did not change costs nothing."""
+        key = (operation, tuple(sorted(args.items())))
+        tag, before = self._known.pop(key, ("", None))
+        if before is None:
+            reply = self.call(operation, doing, **args)
+        else:
+            reply = self.call(operation, doing, headers_={"If-None-Match": tag}, **args)
+            if reply.status == 304:
+                reply = replace(before, headers={**before.headers, **reply.headers})
+        self._keep(key, reply)
+        return reply
+
+    def _keep(self, key: object, reply: Reply) -> None:
+        tag = reply.headers.get("etag", "")
+        if tag:
+            self._known[key] = (tag, reply)
+        while len(self._known) > KNOWN:
+            del self._known[next(iter(self._known))]
+
+    def pages(self, operation: Operation, doing: str, envelope: str = "", **args: Any) -> list[Any]:
+        """All items of a list, 100 a page: by the Link header, or by the total of an envelope."""
+        items: list[Any] = []
+        for page in range(1, 10_000):
+            reply = self.call(operation, doing, per_page=PAGE, page=page, **args)
+            found = reply.data[envelope] if envelope else reply.data
+            items += found
+            more = len(items) < reply.data["total_count"] if envelope else reply.has_next
+            if not more or not found:
+                break
+        return items
+
+    def delete(self, path: str, doing: str) -> None:
+        """Delete what is at a path below the repository; the path is quoted already.
+
+        For names with a slash, which ghapi's own operations would send as two steps of the path.
+        """
+        url = f"{self.address.api}/repos/{self.address.full_name}/{path}"
+        self._patiently(doing, lambda: self._once_delete(url))
+
+    def _once_delete(self, url: str) -> Reply | Trouble:
+        self._count(rest=1)
+        return self._sent("DELETE", url)
+
+    def token(self) -> str:
+        """A token that is valid now, for git; as patient as everything else."""
+        return str(self._patiently("get a token", self._once_token).data)
+
+    def _once_token(self) -> Reply | Trouble:
+        try:
+            return Reply(200, self._tokens.token(), {})
+        except httpx2.HTTPStatusError as error:
+            return _trouble(error.response)
+        except httpx2.RequestError as error:
+            return _broken(error)
+
+    def download(self, path: str, doing: str, fetch: Callable[[str], str]) -> str:
+        """What GitHub keeps on another host; `path` is below the repository.
+
+        `fetch` gets the signed address from the redirect, must not use this client, and may
+        raise the HTTP library's errors: then all is tried again with a new address.
+        """
+        return str(self._patiently(doing, lambda: self._once_elsewhere(path, fetch)).data)
+
+    def _once_elsewhere(self, path: str, fetch: Callable[[str], str]) -> Reply | Trouble:
+        url = f"{self.address.api}/repos/{self.address.full_name}/{path}"
+        self._count(rest=1)
+        try:
+            response = self.http.get(url, follow_redirects=False)
+            if not response.has_redirect_location:
+                return _trouble(response)
+            return Reply(200, fetch(response.headers["location"]), _headers(response))
+        except httpx2.HTTPStatusError as error:
+            return _elsewhere(error.response.status_code)
+        except httpx2.RequestError as error:
+            return _broken(error)
+
+    # GraphQL
+
+    def graphql(self, query: str, doing: str, **variables: Any) -> Any:
+        """The data of a query or mutation; raises GitHubError for any error in the answer."""
+        body = {"query": query, "variables": variables}
+        return self._patiently(doing, lambda: self._once_graphql(body)).data
+
+    def _once_graphql(self, body: Mapping[str, Any]) -> Reply | Trouble:
+        self._count(graphql=1)
+        reply = self._sent("POST", self.address.graphql, body)
+        return self._read(reply) if isinstance(reply, Reply) and reply.data else reply
+
+    def _read(self, reply: Reply) -> Reply | Trouble:
+        data = reply.data.get("data") or {}
+        rate = data.get("rateLimit") or {}
+        self._count(points=int(rate.get("cost") or 0))
+        self._left(reply)
+        errors = reply.data.get("errors") or ()
+        return _graphql_trouble(errors, reply) if errors else replace(reply, data=data)
+
+    # Inside
+
+    def _sent(self, method: str, url: str, body: object = None) -> Reply | Trouble:
+        """A request that none of ghapi's operations makes."""
+        try:
+            return _reply(self.api.transport.request(method, url, json=body, raw=True))
+        except httpx2.HTTPStatusError as error:
+            return _trouble(error.response)
+        except httpx2.RequestError as error:
+            return _broken(error)
+
+    def _once(self, operation: Operation, args: dict[str, Any]) -> Reply | Trouble:
+        try:
+            answer = _reply(operation(raw_=True, **args))
+        except APIError as error:
+            answer = _of_api_error(error)
+        unchanged = answer.status == 304
+        self._count(rest=0 if unchanged or not answer.status else 1, unchanged=int(unchanged))
+        self._left(answer)
+        return answer
+
+    def _patiently(
+        self,
+        doing: str,
+        once: Callable[[], Reply | Trouble],
+        done: Callable[[], Reply | None] | None = None,
+    ) -> Reply:
+        waited, tries = 0.0, 0
+        while isinstance(answer := once(), Trouble):
+            pause = self._pause(doing, answer, tries)
+            if kind_of(answer) is Kind.RETRY:
+                waited += pause
+            if waited > self._patience:
+                raise gave_up(doing, answer)
+            self._wait(pause)
+            found = done() if done and answer.uncertain else None
+            if found is not None:
+                return found
+            tries += 1
+        return answer
+
+    def _pause(self, doing: str, trouble: Trouble, tries: int) -> float:
+        kind = kind_of(trouble)
+        if kind is Kind.REFUSED:
+            raise refusal(doing, trouble)
+        if kind is Kind.RETRY:
+            return retry_pause(trouble, tries, self._jitter())
+        pause = limit_pause(trouble, tries)
+        if pause > LONGEST_LIMIT or tries > 8:
+            raise gave_up(doing, trouble)
+        return pause
+
+    def _wait(self, seconds: float) -> None:
+        self._count(waited=seconds)
+        self._sleep(seconds)
+
+    def _count(self, **more: Any) -> None:
+        added = {name: getattr(self.cost, name) + value for name, value in more.items()}
+        self.cost = replace(self.cost, **added)
+
+    def _left(self, answer: Reply | Trouble) -> None:
+        left = answer.headers.get("x-ratelimit-remaining", "")
+        if left.isdecimal():
+            self.cost = replace(self.cost, left=int(left))
+
+
+def parse(kind: type[W], data: Any, doing: str) -> W:
+    """GitHub's JSON as our own type; GitHubError if it is not as GitHub describes it."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise GitHubError(
+            f"could not {doing}: GitHub's answer is not as described ({where}: {first['msg']})"
+        ) from None
+
+
+def _headers(response: httpx2.Response) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+def _reply(response: httpx2.Response) -> Reply | Trouble:
+    if response.status_code == 204:
+        return Reply(response.status_code, None, _headers(response))
+    try:
+        return Reply(response.status_code, response.json(), _headers(response))
+    except ValueError:
+        # A proxy's page in place of an answer.
+        return Trouble(0, "an answer that is not JSON", _headers(response), uncertain=True)
+
+
+def _of_api_error(error: APIError) -> Reply | Trouble:
+    response = error.response
+    if response is None:
+        cause = error.__cause__
+        return _broken(cause if isinstance(cause, Exception) else error)
+    if response.status_code == 304:
+        return Reply(304, None, _headers(response))
+    return _trouble(response)
+
+
+def _trouble(response: httpx2.Response) -> Trouble:
+    try:
+        message, details = message_of(response.json())
+    except ValueError:
+        message, details = "", ()
+    status = response.status_code
+    words = message or response.reason_phrase
+    return Trouble(status, words, _headers(response), details, uncertain=status >= 500)
+
+
+def _broken(error: Exception) -> Trouble:
+    """What happened to the connection. Not the library's text, which may quote an address."""
+    if isinstance(error, httpx2.TimeoutException):
+        words = "it did not answer in time"
+    else:
+        words = "the connection failed" if isinstance(error, _NEVER_SENT) else "the answer was cut"
+    return Trouble(0, words, uncertain=not isinstance(error, _NEVER_SENT))
+
+
+def _elsewhere(status: int) -> Trouble:
+    """What the other host says: it is gone, or (the address ran out, say) ask for a new address."""
+    if status in (404, 410):
+        return Trouble(status, "the storage host does not have it")
+    return Trouble(0, f"the storage host answered {status}")
+
+
+def _graphql_trouble(errors: Any, reply: Reply) -> Trouble:
+    kinds = {str(error.get("type", "")).upper() for error in errors}
+    said = tuple(str(error.get("message", "")) for error in errors)
+    if kinds & set(_LIMITED) or any("rate limit" in text.lower() for text in said):
+        return Trouble(200, said[0], reply.headers, said[1:], limited=True)
+    hiccup = any(word in text.lower() for text in said for word in _HICCUPS)
+    words = " ".join((*sorted(kinds - {""}), said[0]))
+    return Trouble(500 if hiccup else 200, words, reply.headers, said[1:], uncertain=hiccup)

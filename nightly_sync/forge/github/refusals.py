@@ -1,0 +1,195 @@
+"""What GitHub's refusals mean, in one sentence that says what to do. Pure.
+
+Texts of the API: docs.github.com, "Troubleshooting the REST API". Texts of pushes: what
+github.com prints after `remote:` (GH006, GH013 and the reason in brackets).
+"""
+
+import re
+from collections.abc import Callable
+
+from nightly_sync.errors import SyncError
+from nightly_sync.forge.github.reply import Trouble
+
+_Match = re.Match[str]
+
+
+class GitHubError(SyncError):
+    """GitHub refused, or could not be reached; the sentence says what to do."""
+
+    def __init__(self, sentence: str, status: int = 0):
+        super().__init__(sentence)
+        self.status = status
+
+
+# Pushes
+
+
+def explain_push(text: str, branch: str) -> str:
+    """Why GitHub took no push of `branch`, from what git printed; "" if the text is unknown."""
+    for pattern, sentence in _PUSHES:
+        found = pattern.search(text)
+        if found:
+            return f"GitHub refused the push of {branch}: {sentence(found)}."
+    return ""
+
+
+def _said(sentence: str) -> Callable[[_Match], str]:
+    return lambda _: sentence
+
+
+def _named(template: str) -> Callable[[_Match], str]:
+    return lambda found: template.format(*found.groups())
+
+
+# The first that fits speaks: the reasons stand before the general GH006 and GH013.
+_PUSHES: tuple[tuple[re.Pattern[str], Callable[[_Match], str]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), sentence)
+    for pattern, sentence in (
+        (
+            r"refusing to allow .*? workflow `([^`]*)` without `(workflows?)`",
+            _named(
+                "it changes {0}, and the token may not touch workflow files; give a classic token "
+                "the workflow scope, an App or fine-grained token the permission Workflows: write"
+            ),
+        ),
+        (
+            r"must have verified signatures",
+            _said(
+                "a rule demands signed commits there; take the sync branches out of that rule, or "
+                "let a key of the job's account sign"
+            ),
+        ),
+        (
+            r"push cannot contain secrets|GH009",
+            _said(
+                "its commits hold something that looks like a secret; look at the alert on GitHub "
+                "before anything else"
+            ),
+        ),
+        (
+            r"cannot (?:force-push|update) to this|cannot force-push",
+            _said("a rule forbids to rewrite it; take the sync branches out of that rule"),
+        ),
+        (
+            r"changes must be made through a pull request",
+            _said(
+                "a rule demands a pull request for it; the rule's pattern must not match the sync "
+                "branches"
+            ),
+        ),
+        (
+            r"GH006[^\n]*",
+            _said(
+                "branch protection holds it (GH006); take the sync branches out of the protected "
+                "pattern, or allow the job's account to push"
+            ),
+        ),
+        (
+            r"GH013[^\n]*|repository rule violations",
+            _said(
+                "a ruleset holds it (GH013); take the sync branches out of the ruleset, or put the "
+                "job's account on its bypass list"
+            ),
+        ),
+        (
+            r"GH001|exceeds GitHub's file size limit",
+            _said("a file is larger than GitHub takes; it needs Git LFS or must go"),
+        ),
+        (
+            r"archived so it is read-only|repository was archived",
+            _said("the repository is archived and read-only; unarchive it or end this job"),
+        ),
+        (
+            r"'refs/heads/([^']+)' exists; cannot create|directory/file conflict",
+            lambda found: (
+                f"a branch {found[1] or 'of a part of its name'} exists, and git cannot hold both; "
+                "delete that branch or change branch_prefix"
+            ),
+        ),
+        (
+            r"permission to (\S+) denied to ([^\s.]+)|write access to repository not granted",
+            _said(
+                "the token may not push; it needs Contents: write (classic: the repo scope), and "
+                "the account needs write access"
+            ),
+        ),
+        (
+            r"invalid username or (?:token|password)|authentication failed|could not read username",
+            _said("the token is not valid, or has expired; put a new one into the environment"),
+        ),
+        (
+            r"repository not found",
+            _said("there is no such repository, or the token may not see it"),
+        ),
+    )
+)
+
+
+# The API
+
+
+def refusal(doing: str, trouble: Trouble) -> GitHubError:
+    """The error for an answer that asking again does not change."""
+    return GitHubError(f"could not {doing}: {_reason(trouble)}", trouble.status)
+
+
+def gave_up(doing: str, trouble: Trouble) -> GitHubError:
+    """The error after the last try."""
+    status = f" (HTTP {trouble.status})" if trouble.status else ""
+    words = trouble.words or "no usable answer"
+    return GitHubError(
+        f"could not {doing}: GitHub did not recover in time: {words}{status}; run again later",
+        trouble.status,
+    )
+
+
+def _reason(trouble: Trouble) -> str:
+    words = " ".join((trouble.words, *trouble.details))
+    for status, pattern, sentence in _ANSWERS:
+        if status in (0, trouble.status) and re.search(pattern, words, re.IGNORECASE):
+            return sentence
+    said = "; ".join((trouble.words, *trouble.details)) or "no reason given"
+    return f"GitHub says: {said} (HTTP {trouble.status})"
+
+
+_ANSWERS = (
+    (401, "", "the token is not valid, or has expired; put a new one into the environment"),
+    (0, "archived", "the repository is archived and read-only; unarchive it or end this job"),
+    (
+        0,
+        "resource not accessible|not been granted the required scopes|insufficient_scopes",
+        "the token lacks a permission for it; the README lists what the job needs",
+    ),
+    (403, "sso|saml", "the organization wants the token authorized for single sign-on first"),
+    (403, "ip allow list", "the organization's IP allow list does not have this machine"),
+    (
+        403,
+        "",
+        "the token may not do that; the README lists the permissions the job needs",
+    ),
+    (
+        422,
+        "draft pull requests are not supported",
+        "this repository's plan has no draft pull requests, and without a draft the job opens none",
+    ),
+    (422, "no commits between", "the branch has no commit that the target lacks"),
+    (422, "too long", "the text is longer than the 65,536 characters GitHub takes"),
+    (
+        422,
+        "workflow_dispatch",
+        "the workflow has no workflow_dispatch trigger; add one, or choose another trigger",
+    ),
+    (
+        422,
+        "collaborator",
+        "a reviewer is no collaborator of the repository",
+    ),
+    (
+        404,
+        "",
+        "it is not there, or the token may not see it; a classic token without the repo scope, or "
+        "a token without access to this repository, gets this answer too",
+    ),
+    (0, "could not resolve", "it is not there, or the token may not see it"),
+    (410, "", "it is gone; GitHub deletes old logs, and issues may be switched off"),
+)

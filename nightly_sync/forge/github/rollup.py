@@ -1,0 +1,266 @@
+"""All checks of a commit: GraphQL's statusCheckRollup, page by page, as our own types.
+
+The rollup is null while there are no checks. What cannot be read (a node the token may not see,
+fewer nodes than GitHub counts) becomes a check that never ends, so that it can't pass for green.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
+
+from nightly_sync.forge.base import Check, CheckStatus, Rollup
+from nightly_sync.forge.github.client import Client, Wire, parse
+from nightly_sync.forge.github.refusals import GitHubError
+
+ACTIONS = "github-actions"
+UNREADABLE = "(a check that could not be read)"
+_STILL = frozenset({"PENDING", "EXPECTED"})  # states of a commit status that is not over
+
+QUERY = """
+query($owner: String!, $name: String!, $oid: GitObjectID!, $after: String) {
+  repository(owner: $owner, name: $name) { object(oid: $oid) { ... on Commit {
+    statusCheckRollup { contexts(first: 100, after: $after) {
+      totalCount pageInfo { hasNextPage endCursor }
+      nodes { __typename ... on Node { id }
+        ... on CheckRun { databaseId name status conclusion startedAt completedAt detailsUrl
+          checkSuite { databaseId app { slug } workflowRun { workflow { name } } } }
+        ... on StatusContext { context state description createdAt targetUrl }
+      } } } } } }
+  rateLimit { cost }
+}
+"""
+
+
+class _Camel(Wire):
+    """GraphQL's names in our spelling."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class _App(_Camel):
+    slug: str
+
+
+class _Workflow(_Camel):
+    name: str
+
+
+class _Run(_Camel):
+    workflow: _Workflow
+
+
+class _Suite(_Camel):
+    database_id: int | None = None
+    app: _App | None = None
+    workflow_run: _Run | None = None
+
+
+class CheckRun(_Camel):
+    """A check run; for GitHub Actions its number is its job's too."""
+
+    database_id: int | None = None
+    name: str
+    status: str
+    conclusion: str | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    details_url: str | None = None
+    check_suite: _Suite
+
+    @property
+    def app(self) -> str:
+        """The App that made it."""
+        return self.check_suite.app.slug if self.check_suite.app else ""
+
+    def check(self) -> Check:
+        """The way the gate sees it."""
+        run = self.check_suite.workflow_run
+        return Check(
+            name=self.name,
+            app=self.app,
+            workflow=run.workflow.name if run else "",
+            suite=str(self.check_suite.database_id or ""),
+            status=status_of(self.status),
+            conclusion=self.conclusion.upper() if self.conclusion else None,
+            started_at=self.started_at,
+            completed_at=self.completed_at,
+            url=self.details_url or "",
+        )
+
+
+class StatusContext(_Camel):
+    """A commit status, the older kind of result; it has one time, that of its newest state."""
+
+    context: str
+    state: str
+    description: str | None = None
+    created_at: datetime
+    target_url: str | None = None
+
+    def check(self) -> Check:
+        """The way the gate sees it: its state is the conclusion, unless it is still open."""
+        state = self.state.upper()
+        still = state in _STILL
+        return Check(
+            name=self.context,
+            app="commit-status",
+            status=CheckStatus.PENDING if still else CheckStatus.COMPLETED,
+            conclusion=None if still else state,
+            started_at=self.created_at,
+            completed_at=None if still else self.created_at,
+            url=self.target_url or "",
+        )
+
+
+def status_of(word: str) -> CheckStatus:
+    """GitHub's word as ours; OTHER for one that GitHub invents after this was written."""
+    known = {status.value for status in CheckStatus}
+    return CheckStatus(word.upper()) if word.upper() in known else CheckStatus.OTHER
+
+
+Context = CheckRun | StatusContext
+Attempt = Callable[[int], int | None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A rollup, and the number of each check's run for its log."""
+
+    rollup: Rollup
+    runs: dict[Check, int]
+    said: dict[Check, str]  # descriptions of commit statuses
+
+
+def newest(contexts: Iterable[Context], attempt_of: Attempt) -> list[Context]:
+    """Without the runs that a rerun in the same suite replaced. Pure, but for `attempt_of`.
+
+    Two jobs of one name may stand in one workflow, and neither replaces the other: for GitHub
+    Actions the attempts of the jobs tell. For other Apps the newest run of a name counts, as
+    GitHub itself has it (REST, `filter=latest`).
+    """
+    groups: dict[object, list[Context]] = defaultdict(list)
+    for context in contexts:
+        groups[context.check().key].append(context)
+    return [kept for group in groups.values() for kept in _newest(group, attempt_of)]
+
+
+def _newest(group: list[Context], attempt_of: Attempt) -> list[Context]:
+    runs = [item for item in group if isinstance(item, CheckRun) and item.database_id is not None]
+    if len(group) == 1 or len(runs) < len(group):
+        return group
+    if any(run.app != ACTIONS for run in runs):
+        return [max(runs, key=_number)]
+    attempts = {_number(run): attempt_of(_number(run)) for run in runs}
+    known = [attempt for attempt in attempts.values() if attempt is not None]
+    if len(known) < len(runs):
+        return group
+    return [run for run in runs if attempts[_number(run)] == max(known)]
+
+
+def _number(run: CheckRun) -> int:
+    return run.database_id or 0
+
+
+class Rollups:
+    """Reads rollups; one GraphQL request for 100 checks."""
+
+    def __init__(self, client: Client):
+        self._client = client
+        self._attempts: dict[int, int | None] = {}
+
+    def read(self, sha: str) -> Found:
+        """The rollup of a commit; without checks if there are none, or if GitHub lacks it."""
+        contexts, unread = self._contexts(sha)
+        kept = newest(contexts, self._attempt)
+        checks = [context.check() for context in kept]
+        pairs = list(zip(kept, checks, strict=True))
+        return Found(
+            Rollup(sha=sha, checks=(*checks, *_unreadable(unread))),
+            {
+                c: item.database_id
+                for item, c in pairs
+                if isinstance(item, CheckRun) and item.database_id
+            },
+            {c: item.description or "" for item, c in pairs if isinstance(item, StatusContext)},
+        )
+
+    def _contexts(self, sha: str) -> tuple[list[Context], int]:
+        """The checks, and how many there are that could not be read."""
+        # By their ids: what moves between two pages must not be counted twice.
+        found: dict[str, Context] = {}
+        after, total = None, 0
+        while page := self._page(sha, after):
+            found |= {node["id"]: _context(node) for node in page.nodes or () if node}
+            total = max(total, page.total_count)
+            after = page.page_info.end_cursor
+            if not page.page_info.has_next_page:
+                break
+        return list(found.values()), max(0, total - len(found))
+
+    def _page(self, sha: str, after: str | None) -> "_Page | None":
+        address, doing = self._client.address, f"read the checks of {sha[:12]}"
+        names = {"owner": address.owner, "name": address.name}
+        data = self._client.graphql(QUERY, doing, **names, oid=sha, after=after)
+        commit = (data.get("repository") or {}).get("object") or {}
+        rollup = commit.get("statusCheckRollup")
+        return parse(_Page, rollup["contexts"], doing) if rollup else None
+
+    def _attempt(self, job: int) -> int | None:
+        """Which attempt of its workflow run a job belongs to; never changes."""
+        if job not in self._attempts:
+            self._attempts[job] = self._read_attempt(job)
+        return self._attempts[job]
+
+    def _read_attempt(self, job: int) -> int | None:
+        doing = f"read job {job}"
+        read = self._client.api.actions.get_job_for_workflow_run
+        try:
+            return parse(_Job, self._client.call(read, doing, job_id=job).data, doing).run_attempt
+        except GitHubError as error:
+            if error.status == 404:
+                return None
+            raise
+
+
+class _Job(Wire):
+    run_attempt: int | None = None
+
+
+class _PageInfo(_Camel):
+    has_next_page: bool
+    end_cursor: str | None = None
+
+
+class _Page(_Camel):
+    total_count: int
+    page_info: _PageInfo
+    nodes: tuple[dict[str, Any] | None, ...] | None = None
+
+
+def _context(node: dict[str, Any]) -> Context:
+    kind: type[CheckRun] | type[StatusContext]
+    kind = CheckRun if node.get("__typename") == "CheckRun" else StatusContext
+    return parse(kind, node, "read a check")
+
+
+def _unreadable(count: int) -> list[Check]:
+    unread = Check(name=UNREADABLE, status=CheckStatus.OTHER)
+    return [unread.model_copy(update={"suite": str(at)}) for at in range(count)]
+
+
+def conclusive(rollup: Rollup, wanted: Check) -> Check | None:
+    """The newest result that ran to its end of the same check, on another commit. Pure."""
+    same = [
+        check
+        for check in rollup.checks
+        if (check.name, check.app, check.workflow) == (wanted.name, wanted.app, wanted.workflow)
+        and check.status is CheckStatus.COMPLETED
+        and check.conclusion in ("SUCCESS", "FAILURE", "ERROR")
+        and check.started_at is not None
+    ]
+    return max(same, key=lambda check: str(check.started_at), default=None)

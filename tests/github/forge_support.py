@@ -1,0 +1,62 @@
+"""The library's GitHub forge against the stand-in, without real waiting."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import httpx2
+
+from nightly_sync.config import SyncConfig
+from nightly_sync.forge.github.address import Address, parse
+from nightly_sync.forge.github.auth import ReadTokens, Tokens
+from nightly_sync.forge.github.client import PATIENCE, Client, build_api
+from nightly_sync.forge.github.forge import GitHubForge
+from tests.github.client import Site
+
+
+@cache
+def _shared_api() -> Any:
+    return build_api(parse("https://github.com/acme/widgets"))
+
+
+def api_of(address: Address) -> Any:
+    """ghapi's client, built once for all tests: that takes about a second."""
+    api = _shared_api()
+    api.gh_host = address.api
+    for operation in api.ops:
+        operation.base_url = address.api
+    return api
+
+
+@dataclass(frozen=True)
+class Rig:
+    """A forge at work on a site; its sleeping moves the site's clock."""
+
+    site: Site
+    forge: GitHubForge
+    client: Client
+    sleeps: list[float]
+
+
+def make_rig(
+    site: Site,
+    tokens: Tokens | None = None,
+    enterprise: bool = True,
+    patience: float = PATIENCE,
+    timeout: float = 10,
+    **settings: Any,
+) -> Rig:
+    """A forge for `acme/widgets`, with the site's classic token unless told otherwise."""
+    github, sleeps = site.github, list[float]()
+
+    def sleep(seconds: float) -> None:
+        sleeps.append(seconds)
+        github.world.clock.advance(seconds)
+
+    url = github.git_url(site.repository)
+    address = parse(url, "" if enterprise else github.url)
+    tokens = tokens or ReadTokens(lambda: site.token)
+    limits, api = httpx2.Timeout(timeout), api_of(address)
+    client = Client(address, tokens, sleep, lambda: 0.5, patience, limits, api)
+    config = SyncConfig.model_validate({"repository": url, **settings})
+    return Rig(site, GitHubForge(config, client, sleep), client, sleeps)

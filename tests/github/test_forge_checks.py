@@ -1,0 +1,304 @@
+"""Rollups, triggers, logs and baselines."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from nightly_sync.checks.logs import CUT
+from nightly_sync.errors import StopForPerson
+from nightly_sync.forge.base import Check, CheckStatus
+from nightly_sync.forge.github.auth import ReadTokens
+from nightly_sync.forge.github.logs import Logs
+from nightly_sync.forge.github.refusals import GitHubError
+from nightly_sync.forge.github.rollup import Rollups
+from tests.github.ci import FUTURE, NEVER, Act, External
+from tests.github.client import BRANCH, Site
+from tests.github.forge_support import Rig, make_rig
+
+OK_TO_TEST = {"kind": "comment", "text": "/ok to test {sha}"}
+
+
+@pytest.fixture
+def rig(site: Site) -> Rig:
+    return make_rig(site, trigger=OK_TO_TEST)
+
+
+def _on_comment(rig: Rig, *acts: Act | External) -> int:
+    rig.site.github.ci.on_comment(r"/ok to test (\w+)", acts)
+    return rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+
+
+def _started(rig: Rig, *acts: Act | External) -> datetime:
+    return rig.forge.trigger_ci(_on_comment(rig, *acts), rig.site.head)
+
+
+def _checks(rig: Rig, polls: int = 1) -> dict[str, Check]:
+    rollup = None
+    for _ in range(polls):
+        rollup = rig.forge.rollup(rig.site.head)
+    assert rollup
+    assert rollup.sha == rig.site.head
+    return {check.name: check for check in rollup.checks}
+
+
+# Rollups
+
+
+def test_no_checks_and_no_commit_are_an_empty_rollup(rig: Rig) -> None:
+    assert rig.forge.rollup(rig.site.head).checks == ()
+    assert rig.forge.rollup("0" * 40).checks == ()
+
+
+def test_a_check_run_goes_from_queued_to_its_end(rig: Rig) -> None:
+    since = _started(rig, Act("tests", queued=1, running=1))
+    queued = _checks(rig)["tests"]
+    assert (queued.status, queued.conclusion, queued.started_at) == (CheckStatus.QUEUED, None, None)
+    running = _checks(rig)["tests"]
+    assert running.status is CheckStatus.IN_PROGRESS
+    ended = _checks(rig)["tests"]
+    assert (ended.status, ended.conclusion) == (CheckStatus.COMPLETED, "SUCCESS")
+    assert (ended.app, ended.workflow) == ("github-actions", "CI")
+    assert ended.started_at
+    assert ended.started_at >= since
+    assert ended.url.startswith("http")
+
+
+def test_commit_statuses_are_checks_too(rig: Rig) -> None:
+    _started(rig, External("ci/outside", "FAILURE"), External("slow", pending=NEVER))
+    found = _checks(rig, polls=2)
+    assert (found["ci/outside"].status, found["ci/outside"].conclusion) == (
+        CheckStatus.COMPLETED,
+        "FAILURE",
+    )
+    assert (found["slow"].status, found["slow"].conclusion) == (CheckStatus.PENDING, None)
+
+
+def test_a_status_that_is_only_expected_has_not_ended(rig: Rig) -> None:
+    _started(rig, External("promised", "EXPECTED", pending=0))
+    assert _checks(rig)["promised"].status is CheckStatus.PENDING
+
+
+def test_words_that_github_invents_later_are_handed_on(rig: Rig) -> None:
+    _started(rig, Act("tests", conclusion=FUTURE), External("other", FUTURE))
+    found = _checks(rig, polls=2)
+    assert found["tests"].conclusion == FUTURE
+    assert found["other"].conclusion == FUTURE
+
+
+def test_a_null_rollup_is_empty(rig: Rig) -> None:
+    _started(rig, Act("tests"))
+    rig.site.repository.without_rollup.add(rig.site.head)
+    assert _checks(rig) == {}
+
+
+@pytest.mark.parametrize(("count", "requests"), [(100, 1), (101, 2), (250, 3)])
+def test_a_hundred_checks_cost_one_request(rig: Rig, count: int, requests: int) -> None:
+    _started(rig, *(Act(f"test-{number}") for number in range(count)))
+    before = rig.forge.cost
+    assert len(_checks(rig)) == count
+    spent = rig.forge.cost - before
+    assert (spent.graphql, spent.points, spent.rest) == (requests, requests, 0)
+
+
+def test_checks_of_one_name_in_two_suites_are_both_there(rig: Rig) -> None:
+    _started(rig, Act("tests"), Act("tests", "FAILURE", workflow="Other"), Act("tests", app="bot"))
+    rig.forge.rollup(rig.site.head)
+    checks = rig.forge.rollup(rig.site.head).checks
+    assert len({check.key for check in checks}) == 3
+
+
+def test_a_rerun_takes_the_place_of_the_run_it_repeats(rig: Rig) -> None:
+    _started(rig, Act("tests", "FAILURE", rerun=Act("tests")))
+    first = _checks(rig, polls=2)["tests"]
+    run = rig.site.repository.suites[-1].run
+    assert run
+    rig.site.client.post(f"actions/runs/{run.id}/rerun-failed-jobs")
+    second = _checks(rig, polls=2)["tests"]
+    assert (first.conclusion, second.conclusion) == ("FAILURE", "SUCCESS")
+    assert first.key == second.key
+
+
+# Triggers
+
+
+def test_a_comment_names_the_full_sha_and_its_own_time_counts(rig: Rig) -> None:
+    since = _started(rig, Act("tests"))
+    (said,) = rig.site.repository.comments
+    assert said.body == f"/ok to test {rig.site.head}"
+    assert since == said.created_at
+    assert "tests" in _checks(rig)
+
+
+def test_checks_at_work_are_joined_by_a_later_run(rig: Rig) -> None:
+    first = _started(rig, Act("tests", running=NEVER))
+    _checks(rig)
+    assert make_rig(rig.site, trigger=OK_TO_TEST).forge.trigger_ci(1, rig.site.head) == first
+    assert len(rig.site.repository.comments) == 1
+
+
+def test_what_never_started_is_joined_only_within_the_grace_period(rig: Rig) -> None:
+    first = _started(rig, Act("tests", after=NEVER))
+    assert rig.forge.trigger_ci(1, rig.site.head) == first
+    rig.site.github.world.clock.advance(3600)
+    assert rig.forge.trigger_ci(1, rig.site.head) > first
+
+
+def test_triggering_again_after_the_end_starts_anew(rig: Rig) -> None:
+    first = _started(rig, Act("tests", "FAILURE"))
+    old = _checks(rig, polls=2)["tests"]
+    rig.site.github.world.clock.advance(60)
+    second = rig.forge.trigger_ci(1, rig.site.head)
+    assert old.started_at
+    assert first <= old.started_at < second
+    assert len(rig.site.repository.comments) == 2
+
+
+def test_an_exempt_check_that_never_ends_does_not_hold_a_new_trigger_back(site: Site) -> None:
+    rig = make_rig(site, trigger=OK_TO_TEST, exempt=["approval*"])
+    first = _started(rig, Act("tests"), Act("approval needed", running=NEVER))
+    assert _checks(rig, polls=2)["tests"].conclusion == "SUCCESS"
+    assert rig.forge.trigger_ci(1, site.head) > first
+
+
+def test_a_comment_of_somebody_else_is_not_joined(rig: Rig) -> None:
+    number = _on_comment(rig, Act("tests"))
+    person = rig.site.github.person(rig.site.repository, "mallory")
+    person.comment(number, f"/ok to test {rig.site.head} ")
+    rig.forge.trigger_ci(number, rig.site.head)
+    assert len(rig.site.repository.comments) == 2
+
+
+@pytest.mark.parametrize("kind", ["comment", "workflow", "label", "none"])
+def test_nothing_is_triggered_on_a_head_that_moved(site: Site, kind: str) -> None:
+    text = "" if kind == "none" else "x {sha}" if kind == "comment" else "ci.yml"
+    rig = make_rig(site, trigger={"kind": kind, "text": text})
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    site.github.person(site.repository).push(BRANCH, {"x": "1"})
+    with pytest.raises(StopForPerson):
+        rig.forge.trigger_ci(number, site.head)
+    assert site.repository.comments == []
+
+
+def test_a_workflow_is_dispatched_on_the_branch(site: Site) -> None:
+    rig = make_rig(site, trigger={"kind": "workflow", "text": "ci.yml"})
+    site.github.workflow(site.repository, "CI", "ci.yml")
+    site.github.ci.on_dispatch("ci.yml", [Act("tests")])
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    since = rig.forge.trigger_ci(number, site.head)
+    found = _checks(rig)["tests"]
+    assert found.started_at
+    assert since <= found.started_at <= since + timedelta(seconds=10)
+
+
+def test_a_workflow_that_cannot_be_dispatched_is_explained(site: Site) -> None:
+    rig = make_rig(site, trigger={"kind": "workflow", "text": "ci.yml"})
+    site.github.workflow(site.repository, "CI", "ci.yml", dispatch=False)
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    with pytest.raises(GitHubError, match="no workflow_dispatch trigger"):
+        rig.forge.trigger_ci(number, site.head)
+
+
+@pytest.mark.parametrize("label", ["run ci", "ci/run 100%"])
+def test_a_label_is_put_on_anew_each_time(site: Site, label: str) -> None:
+    rig = make_rig(site, trigger={"kind": "label", "text": label})
+    site.github.ci.on_label(label, [Act("tests")])
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    first = rig.forge.trigger_ci(number, site.head)
+    assert _checks(rig, polls=2)["tests"].conclusion == "SUCCESS"
+    site.github.world.clock.advance(60)
+    second = rig.forge.trigger_ci(number, site.head)
+    again = _checks(rig)["tests"]
+    assert first < second
+    assert again.started_at
+    assert again.started_at >= second
+    assert rig.forge.get(number).labels == (label,)
+
+
+def test_without_a_trigger_the_first_check_of_the_push_counts(site: Site) -> None:
+    rig = make_rig(site)
+    site.github.ci.on_push("main2dev/*", [Act("tests")])
+    sha = site.github.person(site.repository).push(BRANCH, {"x": "1"})
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    rig.forge.rollup(sha)
+    site.github.world.clock.advance(600)
+    since = rig.forge.trigger_ci(number, sha)
+    assert since == rig.forge.rollup(sha).checks[0].started_at
+
+
+def test_a_bot_that_refuses_to_start_ci_is_quoted(rig: Rig) -> None:
+    number = _on_comment(rig, Act("tests"))
+    since = rig.forge.trigger_ci(number, rig.site.head)
+    bot = rig.site.github.person(rig.site.repository, "copy-pr-bot[bot]")
+    bot.comment(number, "not a\ncommit I trust")
+    found = rig.forge.not_started_hints(number, rig.site.head, since)
+    assert found == ("copy-pr-bot[bot] said: not a commit I trust",)
+
+
+def test_a_workflows_own_token_is_named_as_a_reason(site: Site) -> None:
+    token = site.github.token(login="github-actions[bot]")
+    rig = make_rig(site, ReadTokens(lambda: token))
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    found = rig.forge.not_started_hints(number, site.head, rig.forge.trigger_ci(number, site.head))
+    assert "workflow's own token" in found[0]
+
+
+# Logs and baselines
+
+
+def test_a_failed_jobs_log_comes_as_it_is_and_no_token_goes_there(rig: Rig) -> None:
+    _started(rig, Act("tests", "FAILURE", log="E   AssertionError: no\nFAILED test_x.py"))
+    check = _checks(rig, polls=2)["tests"]
+    log = rig.forge.log(rig.site.head, check)
+    assert log.startswith("\ufeff")
+    assert "\x1b[31mE   AssertionError: no\x1b[0m" in log
+    assert "##[error]Process completed" in log
+
+
+def test_a_new_process_finds_the_log_too(rig: Rig) -> None:
+    _started(rig, Act("tests", "FAILURE", log="boom"))
+    check = _checks(rig, polls=2)["tests"]
+    assert "boom" in make_rig(rig.site).forge.log(rig.site.head, check)
+
+
+def test_a_long_log_keeps_its_end_and_says_so(rig: Rig) -> None:
+    log = "".join(f"line {number}\n" for number in range(5000)).encode()
+    _started(rig, Act("tests", "FAILURE", log=log))
+    check = _checks(rig, polls=2)["tests"]
+    found = Rollups(rig.client).read(rig.site.head)
+    text = Logs(rig.client, shown=1000).read(found, check)
+    assert text.splitlines()[0] == CUT
+    assert text.endswith("line 4998\nline 4999\n")
+    assert len(text) < 1100
+
+
+@pytest.mark.parametrize("fault", ["fail", "reset", "cut"])
+def test_a_broken_download_is_tried_again_with_a_new_address(rig: Rig, fault: str) -> None:
+    _started(rig, Act("tests", "FAILURE", log="boom\n" * 1000))
+    check = _checks(rig, polls=2)["tests"]
+    getattr(rig.site.github.faults, fault)("LOGS", times=2)
+    assert rig.forge.log(rig.site.head, check).count("boom") == 1000
+
+
+def test_what_has_no_log_tells_what_it_says_itself(rig: Rig) -> None:
+    _started(rig, Act("lint", "FAILURE", app="bot"), External("out", "ERROR", description="sad"))
+    found = _checks(rig, polls=2)
+    assert rig.forge.log(rig.site.head, found["out"]) == "sad"
+    assert isinstance(rig.forge.log(rig.site.head, found["lint"]), str)
+    unknown = found["lint"].model_copy(update={"name": "unknown"})
+    assert rig.forge.log(rig.site.head, unknown) == ""
+
+
+def test_the_baseline_is_the_newest_conclusive_run_on_the_target(rig: Rig) -> None:
+    ci, person = rig.site.github.ci, rig.site.github.person(rig.site.repository)
+    old = [Act("tests", "FAILURE", log="old")]
+    ci.on_push("dev", old, [Act("tests", "CANCELLED")], [Act("other")])
+    shas = [person.push("dev", {"x": str(number)}) for number in range(3)]
+    for sha in shas:
+        rig.forge.rollup(sha)
+    _started(rig, Act("tests", "FAILURE", log="ours"))
+    check = _checks(rig, polls=2)["tests"]
+    found = rig.forge.baseline(shas[-1], check)
+    assert found
+    assert found[0].conclusion == "FAILURE"
+    assert "old" in found[1]
+    assert rig.forge.baseline(rig.site.tip("main"), check) is None
