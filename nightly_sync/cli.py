@@ -104,6 +104,9 @@ def run(config: ConfigFile) -> None:
 
 def _run_flow(config: SyncConfig) -> RunRecord:
     """Run the flow in this process. A run that stopped in good order has a record too."""
+    from nightly_sync import session
+
+    session.check(config)  # before Prefect is started, which takes its time
     _prefect_defaults()
     from flows.sync import sync
     from nightly_sync.recording import Stopped

@@ -33,14 +33,24 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def check(config: SyncConfig) -> None:
+    """What can be said of a config before anything is started.
+
+    Raises ConfigError, or SyncError for a git or a repository that cannot be used.
+    """
+    git.check_version()
+    check_runnable(config)
+    _check_forge(config)
+    workspace.origin_of(config)
+
+
 @contextmanager
 def opened(config: SyncConfig, run_id: str, clock: Clock = utc_now) -> Iterator[Session]:
     """Check what can be checked at once, take the lock, open the workspace.
 
     Raises ConfigError for a config that no run can end well with, Busy if another run is at it.
     """
-    git.check_version()
-    check_runnable(config)
+    check(config)
     home = workspace.home_of(config)
     started = clock()
     with _alone(config, home, f"run {run_id}", started):
@@ -62,9 +72,13 @@ def _alone(config: SyncConfig, home: Path, holder: str, now: datetime) -> Iterat
 
 def forge_of(config: SyncConfig, place: Workspace, clock: Clock) -> Forge:
     """The forge the repository lives on."""
+    _check_forge(config)
+    return LocalForge(config, place.repository, clock=clock)
+
+
+def _check_forge(config: SyncConfig) -> None:
     if workspace.local_path(config.repository) is None:
         raise ConfigError(
             f"{config.repository} is not on this machine; only repositories given by a path or "
             "a file:// address have a forge so far"
         )
-    return LocalForge(config, place.repository, clock=clock)
