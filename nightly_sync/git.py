@@ -409,12 +409,6 @@ def read_file(repo: Path, commit: str, path: str) -> bytes | None:
     return read_blobs(repo, [entry.oid])[entry.oid] if entry else None
 
 
-def write_blob(repo: Path, content: bytes) -> str:
-    """Store content as a blob, as it is: no attributes, no line-end conversion."""
-    args = ("hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
-    return run(repo, *args, stdin=content).text
-
-
 def write_blobs(repo: Path, contents: list[bytes]) -> list[str]:
     """Store many contents by one `hash-object`, as they are; their ids, in order."""
     if not contents:

@@ -15,6 +15,7 @@ from nightly_sync import git, patterns, snapshot
 from nightly_sync.audits.model import Finding, FindingKind, Severity
 from nightly_sync.commands import CommandResult, run_on_files
 from nightly_sync.config import Command, SyncConfig
+from nightly_sync.conflicts import is_file
 from nightly_sync.errors import StopForPerson
 from nightly_sync.reports.model import ToolRun
 
@@ -33,7 +34,7 @@ def merged_files(repo: Path, target: str, source: str, tree: str) -> tuple[str, 
     """Regular files of `tree` whose content stands on neither side: what the merge itself wrote."""
     from_target = {item.path for item in git.changes(repo, target, tree)}
     written = (item for item in git.changes(repo, source, tree) if item.path in from_target)
-    return tuple(item.path for item in written if item.new and item.new.mode.startswith("100"))
+    return tuple(item.path for item in written if item.new and is_file(item.new))
 
 
 def run_all(repo: Path, target: str, source: str, tree: str, config: SyncConfig) -> Tooled:

@@ -10,7 +10,7 @@ from functools import cached_property
 from nightly_sync.audits.lines import LineFacts, line_facts
 from nightly_sync.audits.model import Parent
 from nightly_sync.audits.modules import Modules, modules
-from nightly_sync.conflicts import Entry
+from nightly_sync.conflicts import Entry, is_file
 from nightly_sync.merge.syntax import is_python
 
 Tree = Mapping[str, Entry]
@@ -161,7 +161,7 @@ class Comparison:
 
     def text(self, entry: Entry | None) -> bytes | None:
         """The content of a text file; None for what is no file, binary, or was not read."""
-        if entry is None or not entry.mode.startswith("100"):
+        if entry is None or not is_file(entry):
             return None
         content = self.texts.get(entry.oid)
         return None if content is None or b"\0" in content[:_BINARY_PROBE] else content
@@ -232,4 +232,4 @@ def all_texts(rows: Iterable[Row]) -> set[str]:
 
 
 def _oids(*entries: Entry | None) -> set[str]:
-    return {entry.oid for entry in entries if entry and entry.mode.startswith("100")}
+    return {entry.oid for entry in entries if entry and is_file(entry)}

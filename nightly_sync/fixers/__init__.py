@@ -6,6 +6,7 @@ from pathlib import Path
 from nightly_sync import git
 from nightly_sync.checks.triage import FailureGroup
 from nightly_sync.config import SyncConfig
+from nightly_sync.conflicts import is_file
 from nightly_sync.fixers.base import Change, Fixer, GaveUp
 from nightly_sync.fixers.formatting import FormattingFixer
 
@@ -13,7 +14,7 @@ from nightly_sync.fixers.formatting import FormattingFixer
 def fixers_for(config: SyncConfig, repo: Path, target: str, head: str) -> tuple[Fixer, ...]:
     """The fixers of a run, for the files in which `head` differs from `target` (SHAs)."""
     changes = git.changes(repo, target, head)
-    regular = (item.path for item in changes if item.new and item.new.mode.startswith("100"))
+    regular = (item.path for item in changes if item.new and is_file(item.new))
     return (FormattingFixer(config, regular),)
 
 

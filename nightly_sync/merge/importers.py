@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from nightly_sync import git, imports
+from nightly_sync.conflicts import is_file
 
 ByWord = Mapping[str, list[str]]
 
@@ -59,7 +60,7 @@ def _suspects(repo: Path, tree: str, deleter: str) -> dict[str, str]:
     return {
         item.path: item.new.oid
         for item in written
-        if item.new and item.new.mode.startswith("100") and item.path.endswith(".py")
+        if item.new and is_file(item.new) and item.path.endswith(".py")
     }
 
 

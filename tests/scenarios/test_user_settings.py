@@ -69,7 +69,7 @@ def test_git_variables_of_the_caller_do_not_reach_a_new_repository(
     monkeypatch.setenv(name, value)
     git.init_bare(tmp_path / "new")
     assert git.object_format(tmp_path / "new") == "sha1"
-    assert len(git.write_blob(tmp_path / "new", b"x")) == 40
+    assert len(git.write_blobs(tmp_path / "new", [b"x"])[0]) == 40
 
 
 def test_a_repository_of_another_user_is_told_in_gits_words(

@@ -76,7 +76,7 @@ def of_merge(
     entries = {
         path: None
         if text is None
-        else Entry(mode="100644", oid=git.write_blob(repo.path, _bytes(text)))
+        else Entry(mode="100644", oid=git.write_blobs(repo.path, [_bytes(text)])[0])
         for path, text in (edits or {}).items()
     }
     with TemporaryDirectory() as folder:
