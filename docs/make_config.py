@@ -8,7 +8,12 @@ from typing import Any
 from nightly_sync.config import SyncConfig
 
 Schema = dict[str, Any]
-WORDS = {"string": "text", "boolean": "true or false", "number": "number"}
+WORDS = {
+    "string": "text",
+    "boolean": "true or false",
+    "number": "number",
+    "integer": "whole number",
+}
 PAGE = Path(__file__).with_name("config.md")
 INTRO = """\
 # Config reference
@@ -74,12 +79,15 @@ def _kind(field: Schema) -> str:
     if field["type"] == "array":
         return f"list of {_kind(field['items'])}"
     above = " above 0" if "exclusiveMinimum" in field else ""
+    above = ", not negative" if "minimum" in field else above
     return WORDS[field["type"]] + above
 
 
 def _default(value: object) -> str:
     if value in (None, "", []):
         return "none"
+    if isinstance(value, dict):
+        return "see below"
     if isinstance(value, list) and isinstance(value[0], dict):
         return ", ".join(item["name"] for item in value)
     return f"`{json.dumps(value)}`"

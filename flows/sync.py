@@ -21,6 +21,7 @@ from tasks.metrics import record_metrics
 from tasks.plain_logs import plain_logs
 from tasks.pull_request import open_pull_request
 from tasks.remerge_diff import remerge_diff
+from tasks.secrets import read_secret
 from tasks.stale_pull_requests import close_stale_pull_requests, find_stale_pull_requests
 
 
@@ -36,15 +37,16 @@ def sync(config: SyncConfig) -> Any:
     the reason as its message, after its record was kept.
     """
     plain_logs()
-    with session.opened(config, str(flow_run.get_id())) as run:
+    with session.opened(config, str(flow_run.get_id()), secret=read_secret) as run:
         start = recording.start(run)
         try:
             record = _sync(run, start)
         except Exception as error:
             failed = recording.failed(start, run.clock(), error)
+            failed = recording.with_cost(failed, run.forge.cost)
             record_metrics(run, failed, return_state=True)  # never hides the first error
             raise
-        return _ended(record_metrics(run, record))
+        return _ended(record_metrics(run, recording.with_cost(record, run.forge.cost)))
 
 
 def _sync(run: Session, record: RunRecord) -> RunRecord:

@@ -20,6 +20,7 @@ from typing import IO
 from nightly_sync import paths
 from nightly_sync.checks.logs import CUT
 from nightly_sync.errors import SyncError
+from nightly_sync.secrets import is_secret_name
 
 CHUNK = 64 * 1024
 TAIL = 256 * 1024  # bytes kept in memory for the result, and for the end of a log that is cut
@@ -52,14 +53,15 @@ def command_environment(**extra: str) -> dict[str, str]:
     """The caller's environment without what belongs to this process, and with `extra`.
 
     Dropped: GIT_* (would point git at another repository), PYTHONPATH and its kin (would put
-    this package before the user's), and the settings of Prefect and pytest around us.
+    this package before the user's), the settings of Prefect and pytest around us, and whatever
+    its name calls a secret: a command runs code of the branch that is merged.
     """
     kept = {name: value for name, value in os.environ.items() if not _is_ours(name)}
     return {**kept, **extra}
 
 
 def _is_ours(name: str) -> bool:
-    return name in _OURS_WHOLE or name.startswith(_OURS)
+    return name in _OURS_WHOLE or name.startswith(_OURS) or is_secret_name(name)
 
 
 def argv(line: str) -> list[str]:
@@ -88,19 +90,21 @@ def run_command(
     timeout: float,
     log: Path | None = None,
     env: Mapping[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
 ) -> CommandResult:
     """Run a command to its end and return how it went; a failure is a result, not an error.
 
     Its output is appended to `log` while it runs. Its whole process group is killed when it
     ends, after `timeout` seconds, or when anything is raised here (a cancelled run). Without
-    `env` it gets `command_environment()`. Raises SyncError if `cwd` is no folder.
+    `env` it gets `command_environment()`. Of this process's open files it gets `pass_fds` only.
+    Raises SyncError if `cwd` is no folder.
     """
     if not cwd.is_dir():
         raise SyncError(f"{argv[0]} cannot run in {cwd}: there is no such folder.")
     started = time.monotonic()
     with nullcontext() if log is None else log.open("ab") as file, _sink(file) as sink:
         try:
-            process = _start(argv, cwd, env)
+            process = _start(argv, cwd, env, pass_fds)
         except (OSError, ValueError) as error:
             return _not_started(argv, error, sink)
         timed_out = _finish(process, sink, started + timeout)
@@ -109,7 +113,7 @@ def run_command(
 
 
 def _start(
-    argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str] | None, pass_fds: Sequence[int]
 ) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         argv,
@@ -119,6 +123,7 @@ def _start(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        pass_fds=pass_fds,
         bufsize=0,
     )
 

@@ -5,7 +5,7 @@ from nightly_sync.audits.model import Finding, Severity
 from nightly_sync.checks.gate import VerdictKind
 from nightly_sync.checks.names import is_exempt
 from nightly_sync.ci import Watched
-from nightly_sync.errors import StopForPerson
+from nightly_sync.errors import StopForPerson, Unreachable
 from nightly_sync.forge.base import Check, PullRequest
 from nightly_sync.paths import quote
 from nightly_sync.record import Outcome
@@ -23,6 +23,7 @@ _OUTCOMES = {
     VerdictKind.RUNNING: Outcome.CI_TIME_LIMIT,
 }
 _READY = {Outcome.READY, Outcome.READY_NEEDS_LOOK}
+PAUSES = (60.0, 300.0, 900.0, 1800.0)  # seconds; an outage in the end shall not cost the night
 
 
 def conclude(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watched) -> ReportFacts:
@@ -30,16 +31,37 @@ def conclude(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watch
 
     Marks ready only when the checks are green, no audit found an error, the invariants hold and
     origin still is what the checks ran on; otherwise the pull request is a draft. Where somebody
-    moved something meanwhile the outcome is STOPPED, here and in the pull request.
+    moved something meanwhile the outcome is STOPPED, here and in the pull request; one that was
+    claimed by the label is left as it is.
     """
     final = _decided(run, pull, facts, watched)
+    for pause in PAUSES:
+        try:
+            return _acted_on(run, pull, final, watched.head)
+        except Unreachable:
+            run.forge.wait(watched.head.tip, pause)
+    return _acted_on(run, pull, final, watched.head)
+
+
+def _acted_on(run: Session, pull: PullRequest, final: ReportFacts, head: Head) -> ReportFacts:
+    """Every call may be repeated: the comment, which nobody wants twice, comes last."""
     if final.outcome in _READY:
-        final = _ready_or_stopped(run, pull, final, watched.head)
-    else:
-        publish.update_body(run, pull, final)
-        _back_to_draft(run, pull)
+        final = _ready_or_stopped(run, pull, final, head)
+    if final.outcome not in _READY and not _told(run, pull, final):
+        return final
     run.forge.comment(pull.number, summary.comment(final))
     return final
+
+
+def _told(run: Session, pull: PullRequest, final: ReportFacts) -> bool:
+    """Make it a draft whose body says why; False, and nothing done, if a person claimed it."""
+    now = run.forge.get(pull.number)
+    if last_look.is_claimed(run, now):
+        return False
+    if now.open and not now.draft:
+        run.forge.mark_draft(pull.number)
+    publish.update_body(run, pull, final)
+    return True
 
 
 def _decided(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watched) -> ReportFacts:
@@ -56,6 +78,8 @@ def _decided(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watch
 
 def decide(facts: ReportFacts, watched: Watched) -> Outcome:
     """The outcome of a run whose checks were followed. Pure."""
+    if watched.stopped:
+        return Outcome.STOPPED
     if watched.timed_out:
         return Outcome.CI_TIME_LIMIT
     if watched.verdict.kind is not VerdictKind.GREEN:
@@ -68,13 +92,16 @@ def decide(facts: ReportFacts, watched: Watched) -> Outcome:
 
 def reason(outcome: Outcome, facts: ReportFacts, watched: Watched) -> str:
     """Why, in a sentence or two. Pure."""
+    if outcome is Outcome.STOPPED:
+        return watched.stopped
     if outcome is Outcome.DRAFT_FINDINGS:
         first = facts.errors[0]
         count = plural(len(facts.errors), "error")
         return f"The audits found {count}, first {first.kind} in {quote(first.path)}."
     if outcome is Outcome.CI_TIME_LIMIT:
         return f"The time limit was reached. {watched.verdict.reason}"
-    return " ".join(text for text in (watched.verdict.reason, watched.refusal) if text)
+    said = (watched.verdict.reason, watched.refusal, *watched.hints)
+    return " ".join(text for text in said if text)
 
 
 def _ready_or_stopped(
@@ -87,17 +114,8 @@ def _ready_or_stopped(
         run.forge.mark_ready(pull.number, head.tip)
         last_look.check(run, pull, head)
     except StopForPerson as stop:
-        _back_to_draft(run, pull)
-        stopped = final.model_copy(update={"outcome": Outcome.STOPPED, "reason": str(stop)})
-        publish.update_body(run, pull, stopped)
-        return stopped
+        return final.model_copy(update={"outcome": Outcome.STOPPED, "reason": str(stop)})
     return final
-
-
-def _back_to_draft(run: Session, pull: PullRequest) -> None:
-    now = run.forge.get(pull.number)
-    if now.open and not now.draft:
-        run.forge.mark_draft(pull.number)
 
 
 def checks_facts(watched: Watched, exempt: tuple[str, ...]) -> ChecksFacts:
@@ -109,18 +127,20 @@ def checks_facts(watched: Watched, exempt: tuple[str, ...]) -> ChecksFacts:
         failed=tuple(_result(check, watched) for check in (*verdict.failed, *verdict.blocking)),
         pre_existing=tuple(_result(check, watched) for check in verdict.pre_existing),
         waiting=waiting,
+        notes=watched.notes,
         exempt=tuple(_exemption(check, exempt) for check in verdict.exempt_used),
     )
 
 
 def _result(check: Check, watched: Watched) -> CheckResult:
-    failure = next((item for item in watched.failures if item.check.key == check.key), None)
-    baseline = watched.baselines.get(check.key)
+    failure = next((item for item in watched.failures if item.check == check), None)
+    baseline = watched.baselines.get(check)
     excerpt = f"{failure.title}\n{failure.excerpt}" if failure else ""
     return CheckResult(
         name=check.name,
         conclusion=check.conclusion or check.status,
         url=check.url,
+        baseline=baseline.url if baseline else "",
         evidence=f"{baseline.evidence}\n{excerpt}" if baseline else excerpt,
     )
 

@@ -4,7 +4,6 @@ The YAML side (line numbers, readable errors) is `config_file.py`.
 """
 
 import hashlib
-import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,11 +15,13 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from nightly_sync.checks.names import is_exempt
+from nightly_sync.command_line import CommandLine
 from nightly_sync.errors import ConfigError
 from nightly_sync.model import Location, Model
 from nightly_sync.paths import expanded
 from nightly_sync.patterns import check_pattern, matches
 from nightly_sync.refnames import branch_problem
+from nightly_sync.secrets import SecretReference
 
 RuleName = Literal["protect", "take-source", "take-target", "delete-wins"]
 Fallback = Literal["source", "target", "stop"]
@@ -34,16 +35,6 @@ SAMPLES = (SAMPLE_DAY, datetime(2027, 1, 2, 3, 4, 5, tzinfo=UTC), SAMPLE_DAY - t
 
 def _pattern(value: str) -> str:
     check_pattern(value)
-    return value
-
-
-def _command_line(value: str) -> str:
-    try:
-        words = shlex.split(value)
-    except ValueError as error:
-        raise ValueError(f"the command line {value!r} cannot be split: {error}") from error
-    if not words or not words[0]:
-        raise ValueError("a command line is empty")
     return value
 
 
@@ -69,7 +60,6 @@ Name = Annotated[str, Field(min_length=1)]
 Pattern = Annotated[str, AfterValidator(_pattern)]
 # Not min_length: pydantic counts only valid items, and would report a bad pattern twice.
 Patterns = Annotated[tuple[Pattern, ...], AfterValidator(_some)]
-CommandLine = Annotated[str, AfterValidator(_command_line)]
 
 
 @dataclass(frozen=True)
@@ -159,6 +149,44 @@ class Trigger(Model):
         return self
 
 
+class GitHub(Model):
+    """How the job reaches GitHub, where the repository lives there."""
+
+    token: SecretReference = Field(
+        "env:GITHUB_TOKEN",
+        description="Where the token is: env:VARIABLE, or block:NAME for a Prefect Secret block.",
+    )
+    app_id: str = Field("", description="Work as this GitHub App instead; needs app_key.")
+    app_key: SecretReference | None = Field(
+        None, description="Where the App's private key (PEM) is; replaces token."
+    )
+    api: str = Field("", description="Base URL of the API, if it is not where GitHub puts it.")
+
+    @model_validator(mode="after")
+    def _whole_app(self) -> "GitHub":
+        if bool(self.app_id) != bool(self.app_key):
+            missing = "app_key" if self.app_id else "app_id"
+            raise ValueError(f"a GitHub App needs app_id and app_key; {missing} is missing")
+        return self
+
+    @property
+    def secret(self) -> str:
+        """The one reference that is used."""
+        return self.app_key or self.token
+
+
+class Baseline(Model):
+    """Extra ways to find out whether a check fails on the untouched target too."""
+
+    commands: tuple[CheckCommand, ...] = Field(
+        (), description="Commands to run on a checkout of the target, by the check they stand for."
+    )
+    branch: bool = Field(
+        False, description="Run CI on a throw-away branch at the target's commit, on GitHub."
+    )
+    minutes: float = Field(120, gt=0, description="Longest wait for such a branch's check.")
+
+
 LOCKFILES = ("uv.lock", "poetry.lock", "package-lock.json", "Cargo.lock", "go.sum")
 DATA = ("*golden*", "*.json", "*.csv", "*.npz")
 DEFAULT_CATEGORIES = (
@@ -187,6 +215,9 @@ class SyncConfig(Model):
         "{date}.",
     )
     labels: tuple[str, ...] = Field((), description="Labels for the pull request.")
+    reviewers: tuple[Name, ...] = Field(
+        (), description="Accounts to ask for a review of the pull request."
+    )
     manual_label: Name = Field(
         "nightly-sync/manual", description="A pull request with this label is left alone."
     )
@@ -220,6 +251,12 @@ class SyncConfig(Model):
     accept_pre_existing: bool = Field(
         False, description="Mark ready although checks fail that fail on the target too."
     )
+    baseline: Baseline = Field(
+        Baseline(), description="More ways to prove that a failure is the target's own."
+    )
+    rerun_limit: int = Field(
+        2, ge=0, description="How often failures of infrastructure are run again on one commit."
+    )
     poll_seconds: float = Field(120, gt=0, description="Time between two looks at the checks.")
     grace_minutes: float = Field(15, gt=0, description="CI must have started after this long.")
     time_limit_minutes: float = Field(360, gt=0, description="The wait for CI ends after this.")
@@ -227,6 +264,7 @@ class SyncConfig(Model):
     delete_stale_branches: bool = Field(
         False, description="Delete the branch of a stale pull request that is closed."
     )
+    github: GitHub = Field(GitHub(), description="Access to GitHub.")
     workspace: Location | None = Field(
         None, description="Folder for clones and locks; default: the user's cache folder."
     )
@@ -275,8 +313,7 @@ class SyncConfig(Model):
 
     def digest(self) -> str:
         """12 hex digits that change when the outcome of a sync could: the resume marker's part."""
-        volatile = {"poll_seconds", "time_limit_minutes", "git_timeout_seconds", "workspace"}
-        text = self.model_dump_json(exclude=volatile)
+        text = self.model_dump_json(exclude=set(_VOLATILE))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def holds(self, rule: RuleName, path: str) -> bool:
@@ -304,6 +341,19 @@ class SyncConfig(Model):
     def home(self) -> Path | None:
         """The configured workspace folder, absolute. Raises ConfigError for an unknown `~user`."""
         return expanded(self.workspace) if self.workspace else None
+
+
+# Say how a run works and waits, not what comes of it.
+_VOLATILE = (
+    "repository",
+    "reviewers",
+    "rerun_limit",
+    "poll_seconds",
+    "time_limit_minutes",
+    "git_timeout_seconds",
+    "github",
+    "workspace",
+)
 
 
 def contradictions(config: SyncConfig) -> Iterator[Clash]:
@@ -369,18 +419,21 @@ def _named_checks(config: SyncConfig) -> Iterator[tuple[Loc, str]]:
         yield ("expected_checks", at), name
 
 
-def check_runnable(config: SyncConfig) -> None:
+def check_runnable(config: SyncConfig, required: tuple[str, ...] | None = ()) -> None:
     """Raise ConfigError unless a green pull request of this config would mean something.
 
-    Not part of the model: `preview` needs no CI.
+    `required` are the names that branch protection demands; None if nobody has looked yet. Not
+    part of the model: `preview` needs no CI.
     """
     named = [check.name for check in config.checks] + [name for _, name in _named_checks(config)]
+    named += required or ()
     if config.no_ci and named:
         raise ConfigError(
             f"no_ci says that the repository has no checks, but {named[0]!r} is expected: "
             "drop no_ci, or the checks, sentinel and expected_checks."
         )
-    if not config.no_ci and all(is_exempt(name, config.exempt) for name in named):
+    known = config.no_ci or required is None
+    if not known and all(is_exempt(name, config.exempt) for name in named):
         raise ConfigError(
             "Nothing is expected of CI, so every pull request would pass: name checks, a sentinel "
             "or expected_checks, or say no_ci: true."

@@ -36,6 +36,9 @@ _REASONS = {
     "float_type": "needs a number",
     "float_parsing": "needs a number",
     "greater_than": "needs a number above 0",
+    "greater_than_equal": "needs a number that is not negative",
+    "int_type": "needs a whole number",
+    "int_parsing": "needs a whole number",
     "bool_type": "needs true or false",
     "bool_parsing": "needs true or false",
 }

@@ -38,3 +38,7 @@ class StopForPerson(SyncError):
     """Going on would guess or overwrite: a person has to decide first."""
 
     exit_code = Exit.STOPPED
+
+
+class Unreachable(SyncError):
+    """Another machine did not answer, or not to the end: the same may work later."""

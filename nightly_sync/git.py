@@ -7,10 +7,13 @@ timeout kills the whole process group, so that no git survives the run that star
 
 import os
 import re
+import selectors
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,10 +23,11 @@ from git.exc import GitCommandNotFound
 
 from nightly_sync import paths
 from nightly_sync.conflicts import Entry
-from nightly_sync.errors import StopForPerson, SyncError
+from nightly_sync.errors import StopForPerson, SyncError, Unreachable
 
 MINIMUM = (2, 38)  # first with `merge-tree --write-tree`
 DEFAULT_TIMEOUT = 600.0  # seconds
+READER_TIMEOUT = 60.0  # seconds, where only the beginning is wanted
 PINNED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -57,6 +61,14 @@ class GitError(SyncError):
         self.code = code
         self.stderr = stderr.strip()
         super().__init__(f"git {_short(args)} failed ({code}): {self.stderr or 'no message'}")
+
+
+class GitUnreachable(GitError, Unreachable):
+    """The remote could not be reached, or did not answer to the end."""
+
+
+class GitRefused(SyncError):
+    """The remote refuses, in words that it explains; asking again changes nothing."""
 
 
 class GitTimeout(SyncError):
@@ -155,7 +167,20 @@ def _executed(
     env: Mapping[str, str],
     timeout: float,
 ) -> Result:
-    """Run git in a folder, whatever it answers. Not through `Repo`: that reads GIT_* itself."""
+    """Run git in a folder, whatever it answers."""
+    with _running(folder, args, env) as process:
+        try:
+            out, err = process.communicate(stdin, timeout)
+        except subprocess.TimeoutExpired as error:
+            raise _took_too_long(args, timeout) from error
+    return Result(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+@contextmanager
+def _running(
+    folder: Path, args: tuple[str, ...], env: Mapping[str, str]
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """git in a folder, killed if it still runs. Not through `Repo`: that reads GIT_* itself."""
     pinned = [word for setting in PINNED for word in ("-c", setting)]
     variables = {**VARIABLES, **env}
     command = _scrubbed(["git", "-C", str(folder.absolute()), *pinned, *args], variables)
@@ -166,21 +191,16 @@ def _executed(
         env=variables,
         start_new_session=True,
     )
-    out, err = _finish(process.proc, stdin, timeout, args)
-    return Result(process.proc.returncode, out, err.decode("utf-8", "replace"))
-
-
-def _finish(
-    process: "subprocess.Popen[bytes]", stdin: bytes | None, timeout: float, args: tuple[str, ...]
-) -> tuple[bytes, bytes]:
     try:
-        return process.communicate(stdin, timeout)
-    except subprocess.TimeoutExpired as error:
-        raise GitTimeout(f"git {_short(args)} took over {timeout:g} s and was stopped") from error
+        yield process.proc
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        if process.proc.poll() is None:
+            os.killpg(process.proc.pid, signal.SIGKILL)
+            process.proc.wait()
+
+
+def _took_too_long(args: tuple[str, ...], timeout: float) -> GitTimeout:
+    return GitTimeout(f"git {_short(args)} took over {timeout:g} s and was stopped")
 
 
 def check_version() -> tuple[int, ...]:
@@ -273,9 +293,85 @@ def refs(repo: Path, prefix: str) -> dict[str, str]:
     return {name: sha for sha, name in pairs}
 
 
-def remote_branches(repo: Path, remote: str) -> dict[str, str]:
+# Remotes
+
+
+@dataclass(frozen=True)
+class Access:
+    """What makes a remote let a git command in."""
+
+    config: tuple[str, ...] = ()  # arguments before the command
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold a token
+
+
+def _unknown(_text: str, _branch: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A repository to fetch from and push to.
+
+    `access` is asked anew before each command, as tokens end. `explain` turns what git printed
+    about a refusal, of the push of a branch or ("") of anything else, into a sentence; "" if it
+    does not know the words.
+    """
+
+    url: str  # path or URL, as git takes it
+    access: Callable[[], Access] = Access
+    explain: Callable[[str, str], str] = _unknown
+
+
+_OUTAGE = re.compile(
+    r"Could not resolve host|Failed to connect|Couldn't connect|Connection (?:refused|reset|timed)"
+    r"|Operation timed out|requested URL returned error: 5\d\d|unexpected disconnect|early EOF"
+    r"|the remote end hung up|RPC failed|Empty reply from server|Recv failure|Network is unreach"
+    r"|Internal Server Error|Service Unavailable|transfer closed",
+    re.IGNORECASE,
+)
+
+
+def _talk(
+    repo: Path,
+    remote: Remote,
+    *args: str,
+    timeout: float = DEFAULT_TIMEOUT,
+    ok: Callable[[Result], bool] = lambda result: result.code == 0,
+) -> Result:
+    """Run a command that talks to the remote.
+
+    Raises GitUnreachable where trying later may help, GitRefused where the remote explains why it
+    never will.
+    """
+    access = remote.access()
+    result = run(repo, *access.config, *args, env=access.env, ok=range(256), timeout=timeout)
+    if ok(result):
+        return result
+    known = remote.explain(result.err, "")
+    if known:
+        raise GitRefused(f"{known} {_words(result)}".strip())
+    kind = GitUnreachable if _OUTAGE.search(f"{result.err}\n{result.text}") else GitError
+    raise kind(args, result.code, result.err)
+
+
+def _words(result: Result) -> str:
+    """What the remote printed for a person, and its reasons for rejecting a push."""
+    said = re.findall(r"^remote: *(.*\S)", result.err, re.MULTILINE)
+    reasons = re.findall(r"\[remote rejected\] \((.*)\)", result.text)
+    words = " ".join([*said, *(f"({reason})" for reason in reasons)])
+    return f"Its words: {words}" if words else ""
+
+
+def fetch(repo: Path, remote: Remote, refspec: str, timeout: float) -> None:
+    """Bring the refs that the refspec names up to the remote's; no tags, no FETCH_HEAD."""
+    options = ("--prune", "--no-tags", "--no-write-fetch-head", "--quiet", "--no-auto-gc")
+    args = ("fetch", *options, "--end-of-options", remote.url, refspec)
+    _talk(repo, remote, *args, timeout=timeout)
+
+
+def remote_branches(repo: Path, remote: Remote) -> dict[str, str]:
     """Branch name to SHA as the remote has them now."""
-    listing = run(repo, "ls-remote", "--heads", "--end-of-options", remote).text
+    listing = _talk(repo, remote, "ls-remote", "--heads", "--end-of-options", remote.url).text
     pairs = (line.split("\t", 1) for line in listing.splitlines())
     return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
 
@@ -450,6 +546,72 @@ def grep_files(repo: Path, tree: str, pattern: str, globs: Iterable[str]) -> lis
     return [name.removeprefix(f"{tree}:") for name in names]
 
 
+# History as text, for a reader
+
+_READER = ("--no-color", "--no-ext-diff", "--no-textconv")
+_HEADER = "--format=commit %H%nparents %P%nauthor %an, %as%n%n%B"
+
+
+def log_text(repo: Path, commit: str, count: int, only: Iterable[str], limit: int) -> bytes:
+    """A line for each of the `count` newest commits, at most `limit` bytes.
+
+    Here and below commits are SHAs, and `only` are paths, taken literally.
+    """
+    options = (f"--max-count={count}", "--format=%h %as %an: %s", "--no-show-signature", *_READER)
+    return _beginning(repo, "log", *options, commit, "--", *only, limit=limit)
+
+
+def show_text(repo: Path, commit: str, only: Iterable[str], limit: int) -> bytes:
+    """A commit's message and patch; of a merge what differs from both sides."""
+    options = (_HEADER, "--no-show-signature", *_READER)
+    return _beginning(repo, "show", *options, commit, "--", *only, limit=limit)
+
+
+def diff_text(repo: Path, old: str, new: str, only: Iterable[str], limit: int) -> bytes:
+    """The difference between two commits: first how much in which file, then the patch."""
+    return _beginning(
+        repo, "diff", "--patch-with-stat", *_READER, old, new, "--", *only, limit=limit
+    )
+
+
+def blame_text(repo: Path, commit: str, path: str, first: int, last: int, limit: int) -> bytes:
+    """Who wrote these lines of a file, and in which commit. Raises GitError where it has fewer."""
+    options = ("-L", f"{first},{last}", "--date=short", "--no-progress", "--no-textconv")
+    return _beginning(repo, "blame", *options, commit, "--", path, limit=limit)
+
+
+def _beginning(repo: Path, *args: str, limit: int) -> bytes:
+    """The first `limit` bytes of what a git command prints; the rest is not waited for."""
+    if not is_repository(repo):
+        raise _no_repository(repo)
+    words = ("--literal-pathspecs", *args)
+    with _running(repo, words, {}) as process:
+        try:
+            out = _read(process, limit, time.monotonic() + READER_TIMEOUT)
+            err = b"" if len(out) == limit else process.communicate(None, READER_TIMEOUT)[1]
+        except (TimeoutError, subprocess.TimeoutExpired) as error:
+            raise _took_too_long(args, READER_TIMEOUT) from error
+    if len(out) < limit and process.returncode:
+        raise GitError(args, process.returncode, err.decode("utf-8", "replace"))
+    return out
+
+
+def _read(process: "subprocess.Popen[bytes]", limit: int, deadline: float) -> bytes:
+    """Up to `limit` bytes of its output. Raises TimeoutError."""
+    assert process.stdout is not None
+    pipe, out = process.stdout.fileno(), bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while len(out) < limit:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                raise TimeoutError
+            chunk = os.read(pipe, limit - len(out))
+            if not chunk:
+                break
+            out += chunk
+    return bytes(out)
+
+
 # Checkouts without a worktree's bookkeeping
 
 
@@ -536,45 +698,62 @@ def fast_import(repo: Path, stream: bytes) -> None:
 
 
 _MOVED = ("stale info", "fetch first", "but expected")  # the last: between our look and the push
+_REJECTED = "[remote rejected]"
 
 
 def push(
-    repo: Path, remote: str, commit: str, branch: str, expected: str | None, timeout: float
+    repo: Path, remote: Remote, commit: str, branch: str, expected: str | None, timeout: float
 ) -> None:
     """Push one commit to one branch, only if the branch still is where we last saw it.
 
     `expected` is the SHA we last saw there; None means that the branch must not exist yet.
-    Raises StopForPerson when someone else moved it or the remote refuses it, quoting its words;
+    Raises StopForPerson when someone else moved it or the remote refuses it, in its words;
     GitError for any other failure.
     """
     ref = f"refs/heads/{branch}"
     lease = f"--force-with-lease={ref}:{expected or ''}"
     args = ("push", "--porcelain", "--atomic", "--no-verify", lease, "--end-of-options")
-    result = run(repo, *args, remote, f"{commit}:{ref}", ok=range(256), timeout=timeout)
+    result = _talk(
+        repo, remote, *args, remote.url, f"{commit}:{ref}", timeout=timeout, ok=_answered
+    )
     if result.code == 0:
         return
-    if any(word in result.err + result.text for word in _MOVED):
+    if _moved(result):
+        if remote_branches(repo, remote).get(branch) == commit:
+            return  # an earlier try arrived, and its answer did not
         raise StopForPerson(
-            f"{branch} moved on {remote} since this run last saw it; nothing was pushed. "
+            f"{branch} moved on {remote.url} since this run last saw it; nothing was pushed. "
             "Look at the new commits there, then run again."
         )
-    if "[remote rejected]" in result.text:
-        raise StopForPerson(_refusal(branch, result))
-    raise GitError(args, result.code, f"{result.err}\n{result.text}")
+    raise StopForPerson(_refusal(branch, result, remote))
 
 
-def _refusal(branch: str, result: Result) -> str:
-    """A push that the remote rejects: what it printed, and git's reason in brackets."""
-    said = re.findall(r"^remote: *(.*\S)", result.err, re.MULTILINE)
-    reasons = re.findall(r"\[remote rejected\] \((.*)\)", result.text)
+def _answered(result: Result) -> bool:
+    """Did the remote take the push, or say why not? An outage of its own is no answer."""
+    refused = _REJECTED in result.text and not _OUTAGE.search(result.text)
+    return result.code == 0 or _moved(result) or refused
+
+
+def _moved(result: Result) -> bool:
+    return any(word in result.err + result.text for word in _MOVED)
+
+
+def _refusal(branch: str, result: Result, remote: Remote) -> str:
+    """A push that the remote rejects: in words it explains, or what it printed with git's reason.
+
+    It printed the words for a person, so they stand beside the explanation.
+    """
+    known = remote.explain(f"{result.err}\n{result.text}", branch)
+    if known:
+        return f"{known} Nothing was changed there. {_words(result)}"
     return (
-        f"origin refused the push of {branch}: {' '.join(said)} ({', '.join(reasons)}); nothing "
-        "was changed there. Change what origin's words name, then run again"
+        f"origin refused the push of {branch}: {_words(result).removeprefix('Its words: ')}; "
+        "nothing was changed there. Change what origin's words name, then run again"
     )
 
 
-def delete_branch(repo: Path, remote: str, branch: str, expected: str) -> None:
+def delete_branch(repo: Path, remote: Remote, branch: str, expected: str) -> None:
     """Delete a branch on the remote, only if it still is at `expected`."""
     ref = f"refs/heads/{branch}"
     lease = f"--force-with-lease={ref}:{expected}"
-    run(repo, "push", "--porcelain", lease, "--end-of-options", remote, f":{ref}")
+    _talk(repo, remote, "push", "--porcelain", lease, "--end-of-options", remote.url, f":{ref}")

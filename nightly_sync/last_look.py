@@ -1,5 +1,7 @@
 """The last look at origin before a pull request is marked ready: did anything move meanwhile?"""
 
+from collections.abc import Mapping
+
 from nightly_sync import git, sync_branch, workspace
 from nightly_sync.errors import StopForPerson
 from nightly_sync.forge.base import PullRequest
@@ -10,23 +12,39 @@ from nightly_sync.session import Session
 def check(run: Session, pull: PullRequest, head: Head) -> None:
     """Raise StopForPerson unless pull request, sync branch and target still are what we merged."""
     check_open(run, pull)
-    check_unmoved(run, head)
-    check_target_kept(run, head)
+    branches = git.remote_branches(run.workspace.repository, run.origin)
+    _check_unmoved(branches, head)
+    _check_target_kept(run, branches, head)
     sync_branch.check_invariants(run.workspace.repository, head.target, head.tip, run.config)
 
 
 def check_open(run: Session, pull: PullRequest) -> None:
-    """Raise StopForPerson if somebody closed the pull request."""
-    if not run.forge.get(pull.number).open:
+    """Raise StopForPerson if somebody closed the pull request, or claimed it by the label."""
+    now = run.forge.get(pull.number)
+    if not now.open:
         raise StopForPerson(
             f"pull request {pull.number} was closed while its checks ran; "
             "reopen it and run again, if it is to go on"
         )
+    if is_claimed(run, now):
+        raise StopForPerson(
+            f"pull request {pull.number} got the label {run.config.manual_label} while its checks "
+            "ran, so it is left alone; take the label off and run again, if it is to go on"
+        )
+
+
+def is_claimed(run: Session, pull: PullRequest) -> bool:
+    """Has a person put the label on it that says hands off?"""
+    return run.config.manual_label in pull.labels
 
 
 def check_unmoved(run: Session, head: Head) -> None:
     """Raise StopForPerson if origin's branch is no longer where this run left it."""
-    found = git.remote_branches(run.workspace.repository, run.workspace.origin).get(head.branch)
+    _check_unmoved(git.remote_branches(run.workspace.repository, run.origin), head)
+
+
+def _check_unmoved(branches: Mapping[str, str], head: Head) -> None:
+    found = branches.get(head.branch)
     if found != head.tip:
         where = found[:12] if found else "gone"
         raise StopForPerson(
@@ -35,15 +53,15 @@ def check_unmoved(run: Session, head: Head) -> None:
         )
 
 
-def check_target_kept(run: Session, head: Head) -> None:
+def _check_target_kept(run: Session, branches: Mapping[str, str], head: Head) -> None:
     """Raise StopForPerson if origin's target no longer holds the commit that we merged into.
 
     Whatever was dropped there would come back with our merge. That it moved forward is fine.
     """
     place, name = run.workspace, run.config.target
-    if git.remote_branches(place.repository, place.origin).get(name) == head.target:
+    if branches.get(name) == head.target:
         return
-    workspace.fetch(place, run.config.git_timeout_seconds)
+    workspace.fetch(place, run.origin, run.config.git_timeout_seconds)
     now = workspace.branches(place).get(name)
     if now is None or not git.is_ancestor(place.repository, head.target, now):
         where = f"is at {now[:12]}" if now else "is gone"

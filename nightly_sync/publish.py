@@ -2,7 +2,7 @@
 
 from nightly_sync import sync_branch
 from nightly_sync.config import SyncConfig
-from nightly_sync.errors import StopForPerson
+from nightly_sync.errors import StopForPerson, SyncError
 from nightly_sync.forge.base import PullRequest
 from nightly_sync.merge.step import Merged
 from nightly_sync.reports import body, marker
@@ -27,7 +27,7 @@ def publish(run: Session, merged: Merged) -> PullRequest:
         place = run.workspace
         sync_branch.push_commit(
             place.repository,
-            place.origin,
+            run.origin,
             facts.plan.target,
             facts.merge_commit,
             choice,
@@ -39,6 +39,15 @@ def publish(run: Session, merged: Merged) -> PullRequest:
     update_body(run, pull, facts)
     run.forge.add_labels(pull.number, run.config.labels)
     return pull
+
+
+def ask_for_review(run: Session, pull: PullRequest) -> str:
+    """Ask the configured reviewers; why that failed, or "". It is no reason to end a run."""
+    try:
+        run.forge.ask_for_review(pull.number, run.config.reviewers)
+    except SyncError as error:
+        return str(error)
+    return ""
 
 
 def _check_hands_off(run: Session, choice: Choice) -> None:

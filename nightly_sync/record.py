@@ -91,6 +91,10 @@ class RunRecord(Model):
     checks_pre_existing: int = 0
     polls: int = 0
     fix_rounds: int = 0
+    reruns: int = 0  # of checks that failed over infrastructure
+    rest_requests: int = 0  # that count against the forge's quota
+    graphql_requests: int = 0
+    graphql_points: int = 0
 
     @property
     def exit_code(self) -> Exit:

@@ -8,6 +8,7 @@ from nightly_sync import paths
 from nightly_sync.ci import Watched
 from nightly_sync.divergence import Divergence, DivergenceKind
 from nightly_sync.errors import Exit, StopForPerson, SyncError
+from nightly_sync.forge.base import Cost
 from nightly_sync.merge.commit import unresolved_sentence
 from nightly_sync.record import Outcome, RunRecord
 from nightly_sync.reports.model import ReportFacts, decisions
@@ -131,6 +132,17 @@ def with_checks(record: RunRecord, watched: Watched) -> RunRecord:
         "checks_pre_existing": len(verdict.pre_existing),
         "polls": watched.polls,
         "fix_rounds": watched.rounds,
+        "reruns": watched.reruns,
+    }
+    return record.model_copy(update=changes)
+
+
+def with_cost(record: RunRecord, cost: Cost) -> RunRecord:
+    """The record with what was asked of the forge's API."""
+    changes = {
+        "rest_requests": cost.rest,
+        "graphql_requests": cost.graphql,
+        "graphql_points": cost.points,
     }
     return record.model_copy(update=changes)
 

@@ -67,7 +67,8 @@ def push(run: Session, head: Head, repaired: Repaired) -> Head:
     """
     repo, config = run.workspace.repository, run.config
     fixes = (*head.fixes, repaired.summary)
-    commit = commit_fix(repo, head.merge, repaired.tree, fixes, config, run.clock())
+    # The run's own time, so that a push that is repeated after an outage is of the same commit.
+    commit = commit_fix(repo, head.merge, repaired.tree, fixes, config, run.started)
     seen = BranchState(name=head.branch, tip=head.tip, merge=head.merge)
-    sync_branch.push_commit(repo, run.workspace.origin, head.target, commit, seen, config)
+    sync_branch.push_commit(repo, run.origin, head.target, commit, seen, config)
     return replace(head, tip=commit, fixes=fixes)

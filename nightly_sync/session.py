@@ -1,15 +1,17 @@
 """One run's surroundings: config, workspace, forge, clock; opened under the lock."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nightly_sync import git, workspace
+from nightly_sync import git, secrets, workspace
 from nightly_sync.config import SyncConfig, check_runnable
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.base import Forge
+from nightly_sync.forge.github import address
 from nightly_sync.forge.local import LocalForge, pair_folder
 from nightly_sync.workspace import Workspace
 
@@ -23,6 +25,7 @@ class Session:
     config: SyncConfig
     workspace: Workspace
     forge: Forge
+    origin: git.Remote
     run_id: str
     started: datetime
     clock: Clock
@@ -39,14 +42,38 @@ def check(config: SyncConfig) -> None:
     Raises ConfigError, or SyncError for a git or a repository that cannot be used.
     """
     git.check_version()
-    check_runnable(config)
-    _check_forge(config)
+    if is_local(config):
+        check_runnable(config)
+    else:
+        _check_github(config)
     workspace.origin_of(config)
 
 
+def is_local(config: SyncConfig) -> bool:
+    """Is the repository on this machine?"""
+    return workspace.local_path(config.repository) is not None
+
+
+def _check_github(config: SyncConfig) -> None:
+    address.parse(config.repository, config.github.api)
+    check_runnable(config, None)  # branch protection is read once GitHub is reached
+    secrets.check_environment(config.github.secret)
+    if config.checks:
+        raise ConfigError(
+            "checks are commands for a repository on this machine; on GitHub name a sentinel or "
+            "expected_checks, and give commands for the target under baseline.commands"
+        )
+
+
 @contextmanager
-def opened(config: SyncConfig, run_id: str, clock: Clock = utc_now) -> Iterator[Session]:
-    """Check what can be checked at once, take the lock, open the workspace.
+def opened(
+    config: SyncConfig,
+    run_id: str,
+    clock: Clock = utc_now,
+    secret: secrets.Read = secrets.from_environment,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[Session]:
+    """Check what can be checked at once, take the lock, open the workspace, reach the forge.
 
     Raises ConfigError for a config that no run can end well with, Busy if another run is at it.
     """
@@ -54,10 +81,14 @@ def opened(config: SyncConfig, run_id: str, clock: Clock = utc_now) -> Iterator[
     home = workspace.home_of(config)
     started = clock()
     with _alone(config, home, f"run {run_id}", started):
-        # However it was spelled: a rerun must find the same records, keys and digest.
+        # However it was spelled: a rerun must find the same records and keys.
         config = config.model_copy(update={"repository": workspace.origin_of(config)})
         place = workspace.open_workspace(config, run_id)
-        yield Session(config, place, forge_of(config, place, clock), run_id, started, clock)
+        forge = forge_of(config, place, clock, secret, sleep)
+        try:
+            yield Session(config, place, forge, forge.origin(), run_id, started, clock)
+        finally:
+            forge.disconnect()
 
 
 @contextmanager
@@ -65,20 +96,22 @@ def _alone(config: SyncConfig, home: Path, holder: str, now: datetime) -> Iterat
     """Hold the workspace, and the pair itself: another user or `workspace` has another home."""
     with ExitStack() as held:
         held.enter_context(workspace.lock(home, holder, now))
-        if workspace.local_path(config.repository) is not None:
+        if is_local(config):
             held.enter_context(workspace.lock(pair_folder(config), holder, now))
         yield
 
 
-def forge_of(config: SyncConfig, place: Workspace, clock: Clock) -> Forge:
+def forge_of(
+    config: SyncConfig,
+    place: Workspace,
+    clock: Clock,
+    secret: secrets.Read,
+    sleep: Callable[[float], None],
+) -> Forge:
     """The forge the repository lives on."""
-    _check_forge(config)
-    return LocalForge(config, place.repository, clock=clock)
+    if is_local(config):
+        return LocalForge(config, place.repository, clock=clock)
+    # Here, since the library behind it takes seconds to import.
+    from nightly_sync.forge.github.connect import connect
 
-
-def _check_forge(config: SyncConfig) -> None:
-    if workspace.local_path(config.repository) is None:
-        raise ConfigError(
-            f"{config.repository} is not on this machine; only repositories given by a path or "
-            "a file:// address have a forge so far"
-        )
+    return connect(config, secret, clock, sleep)

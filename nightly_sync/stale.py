@@ -27,12 +27,13 @@ def close(
     request is looked at again right before: what people did meanwhile counts.
     """
     ours = replacement.number if replacement else None
-    fresh = [run.forge.get(pull.number) for pull in found if pull.number != ours]
+    fresh = (run.forge.get(pull.number) for pull in found if pull.number != ours)
     return [_close(run, pull, replacement) for pull in fresh if pull.open]
 
 
 def _close(run: Session, pull: PullRequest, replacement: PullRequest | None) -> str:
-    keep = reason_to_keep(pull, _state(run, pull), run.config)
+    us = replacement.author if replacement else ""
+    keep = reason_to_keep(pull, _state(run, pull), run.config, us)
     if keep:
         return f"#{pull.number} ({pull.branch}) left open: {keep}"
     why = _comment(run.config, replacement)
@@ -46,7 +47,7 @@ def _without_branch(run: Session, pull: PullRequest) -> str:
 
     Never raises: the pull request is closed by now, so a second attempt would not come here.
     """
-    repo, origin = run.workspace.repository, run.workspace.origin
+    repo, origin = run.workspace.repository, run.origin
     try:
         if pull.branch in git.remote_branches(repo, origin):
             git.delete_branch(repo, origin, pull.branch, pull.head)
@@ -65,11 +66,13 @@ def _state(run: Session, pull: PullRequest) -> BranchState | None:
     return sync_branch.inspect(repo, pull.branch, pull.head, run.config)
 
 
-def reason_to_keep(pull: PullRequest, state: BranchState | None, config: SyncConfig) -> str:
-    """Why a pull request must not be closed; "" if it may be. Pure."""
+def reason_to_keep(
+    pull: PullRequest, state: BranchState | None, config: SyncConfig, us: str = ""
+) -> str:
+    """Why a pull request must not be closed; "" if it may be. `us` is our account. Pure."""
     if config.manual_label in pull.labels:
         return f"it has the label {config.manual_label}"
-    if marker.parse(pull.body) is None:
+    if marker.parse(pull.body) is None and (not us or pull.author != us):
         return "its body has no marker of ours, so somebody else may have opened it"
     if state is not None and state.foreign:
         return f"somebody else's commit {state.foreign[:12]} is on its branch"

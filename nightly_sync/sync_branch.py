@@ -141,7 +141,7 @@ def _source_of(repo: Path, commit: str) -> str:
 
 def push_commit(
     repo: Path,
-    origin: str,
+    origin: git.Remote,
     target: str,
     commit: str,
     state: BranchState | Choice,

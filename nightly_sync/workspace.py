@@ -167,11 +167,9 @@ def _unlock(repository: Path) -> None:
                 file.unlink(missing_ok=True)
 
 
-def fetch(workspace: Workspace, timeout: float) -> None:
+def fetch(workspace: Workspace, origin: git.Remote, timeout: float) -> None:
     """Bring `refs/remotes/origin/*` up to origin's branches; our own refs stay."""
-    options = ("--prune", "--no-tags", "--no-write-fetch-head", "--quiet", "--no-auto-gc")
-    args = ("fetch", *options, "--end-of-options", workspace.origin, REFSPEC)
-    git.run(workspace.repository, *args, timeout=timeout)
+    git.fetch(workspace.repository, origin, REFSPEC, timeout)
 
 
 def branches(workspace: Workspace) -> dict[str, str]:

@@ -6,7 +6,7 @@ from nightly_sync import ci, conclude
 from nightly_sync.checks.gate import Verdict, progress_of
 from nightly_sync.ci import Watched
 from nightly_sync.fixers import fixers_for
-from nightly_sync.forge.base import PullRequest
+from nightly_sync.forge.base import Cost, PullRequest
 from nightly_sync.merge.step import Merged, head_of
 from nightly_sync.reports.model import ReportFacts
 from nightly_sync.session import Session
@@ -22,19 +22,28 @@ def ci_loop(run: Session, merged: Merged, pull: PullRequest) -> Watched:
     bar = artifacts.progress("ci-progress", run.config)
     told: list[str] = []
 
-    def on_poll(verdict: Verdict) -> None:
+    def on_poll(verdict: Verdict, cost: Cost) -> None:
         done, total = progress_of(verdict)
         artifacts.move(bar, done, total)
         if verdict.reason not in told[-1:]:
             told.append(verdict.reason)
-            log.info("checks: %s, %d of %d ended. %s", verdict.kind, done, total, verdict.reason)
+            log.info("checks: %s, %d of %d ended. %s%s", verdict.kind, done, total, verdict.reason,
+                     _price(cost))  # fmt: skip
 
     head = head_of(run.workspace.repository, merged)
     fixers = fixers_for(run.config, run.workspace.repository, head.target, head.tip)
     watched = ci.follow(run, pull, head, fixers, on_poll)
     for note in watched.notes:
-        log.info("repair: %s", note)
+        log.info("%s", note)
     return watched
+
+
+def _price(cost: Cost) -> str:
+    """What one look at the checks cost; nothing where the forge has no API."""
+    if not cost.graphql:
+        return ""
+    left = f", {cost.left} left this hour" if cost.left is not None else ""
+    return f" (GraphQL requests: {cost.graphql}, points: {cost.points}{left})"
 
 
 @task(name="conclude", task_run_name="conclude", **LOCAL)

@@ -3,6 +3,7 @@
 from prefect import get_run_logger, task
 
 from nightly_sync import divergence, git, workspace
+from nightly_sync.config import check_runnable
 from nightly_sync.divergence import Divergence
 from nightly_sync.session import Session
 from tasks.policy import MINUTE, REMOTE
@@ -23,11 +24,15 @@ def _check(run: Session) -> Divergence:
     origin = workspace.local_path(run.config.repository)
     if origin and git.is_shallow(origin):
         return divergence.shallow()
-    workspace.fetch(run.workspace, run.config.git_timeout_seconds)
+    workspace.fetch(run.workspace, run.origin, run.config.git_timeout_seconds)
     branches = workspace.branches(run.workspace)
     today = run.config.branch_name(run.started)
     stop = divergence.check_branches(branches, run.config, today)
     if stop:
         return stop
     source, target = branches[run.config.source], branches[run.config.target]
-    return divergence.check(run.workspace.repository, source, target, run.config)
+    found = divergence.check(run.workspace.repository, source, target, run.config)
+    if found.behind and not found.stops:
+        # Refused now rather than after the work: there is nothing that could turn green.
+        check_runnable(run.config, run.forge.required_checks(run.config.target))
+    return found

@@ -5,6 +5,7 @@ from typing import Any
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 
+from nightly_sync.errors import Unreachable
 from nightly_sync.git import GitError, GitTimeout
 
 MINUTE = 60.0  # seconds
@@ -22,12 +23,12 @@ LASTING = (
 
 
 def may_pass_by_itself(task: Any, task_run: TaskRun, state: State[Any]) -> bool:
-    """Retry where git failed or took too long, unless its words say that it would fail again.
+    """Retry where git or the forge did not answer, unless the words say that it would fail again.
 
     Any other SyncError is for a person, and anything else is a bug.
     """
     error = state.result(raise_on_failure=False)
-    failed = isinstance(error, (GitError, GitTimeout))
+    failed = isinstance(error, (GitError, GitTimeout, Unreachable))
     return failed and not any(words in str(error) for words in LASTING)
 
 

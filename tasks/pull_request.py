@@ -16,5 +16,9 @@ def open_pull_request(run: Session, merged: Merged, facts: ReportFacts) -> PullR
     """The draft with its body; repeating it pushes nothing twice and opens nothing twice."""
     write_report(run, facts)
     pull = publish.publish(run, merged.model_copy(update={"facts": facts}))
-    get_run_logger().info("draft pull request %s for %s", pull.url, pull.branch)
+    log = get_run_logger()
+    log.info("draft pull request %s for %s", pull.url, pull.branch)
+    unasked = publish.ask_for_review(run, pull)
+    if unasked:
+        log.warning("%s", unasked)
     return pull

@@ -5,14 +5,14 @@ Run it from the top of the checkout:
     uv run python tests/mutate_gate.py
 
 It takes `nightly_sync/checks/gate.py` apart condition by condition (an `if` that always or never
-holds, an operand of `and`/`or` dropped, a filter dropped, a `not` dropped, `<` for `<=`, an element
-of a set of words dropped), puts each mutant in place of the gate in `tests/unit/test_gate.py`, and
-runs the tests there until one fails. It prints the mutants that no test noticed and exits 1 if
-there are any. `tests/unit/test_gate_mutants.py` runs it as a test.
+holds, an operand of `and`/`or` dropped, a filter dropped, a `not` dropped, `<` for `<=` and the
+other way round, what is added or taken away left out, a word of a set or a part of a key dropped),
+puts each mutant in place of the gate in `tests/unit/test_gate.py`, and runs the tests there until
+one fails. It prints the mutants that no test noticed and exits 1 if there are any.
+`tests/unit/test_gate_mutants.py` runs it as a test.
 """
 
 import ast
-import copy
 import importlib.util
 import itertools
 import sys
@@ -41,12 +41,16 @@ Edit = tuple[str, Callable[[ast.AST], None]]
 
 def mutants(source: str) -> Iterator[Mutant]:
     """Every mutant of the source, one change each."""
-    tree = ast.parse(source)
-    for position, node in enumerate(ast.walk(tree)):
+    for position, node in enumerate(ast.walk(ast.parse(source))):
         for change, edit in _edits(node):
-            changed = copy.deepcopy(tree)
+            changed = ast.parse(source)  # quicker than a copy
             edit(next(itertools.islice(ast.walk(changed), position, None)))
-            yield Mutant(getattr(node, "lineno", 0), change, ast.fix_missing_locations(changed))
+            yield Mutant(_line(node), change, ast.fix_missing_locations(changed))
+
+
+def _line(node: ast.AST) -> int:
+    """Where it is; a comprehension has no line of its own."""
+    return int(getattr(node.iter if isinstance(node, ast.comprehension) else node, "lineno", 0))
 
 
 def _edits(node: ast.AST) -> Iterator[Edit]:
@@ -59,8 +63,10 @@ def _edits(node: ast.AST) -> Iterator[Edit]:
             yield from _dropped("ifs", node.ifs)
         case ast.Set() | ast.Tuple():
             yield from _dropped("elts", node.elts, _is_word)
-        case ast.Compare(ops=[ast.Lt()]):
-            yield f"`{ast.unparse(node)}` with <=", _or_equal
+        case ast.Compare(ops=[ast.Lt() | ast.LtE()]):
+            yield f"`{ast.unparse(node)}` the other way at equality", _at_equality
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            yield f"`{ast.unparse(node)}` without its second part", _first_part
         case ast.UnaryOp(op=ast.Not()):
             yield f"without the not of `{ast.unparse(node)}`", _affirm
 
@@ -79,9 +85,9 @@ def _dropped(
 
 
 def _is_word(node: ast.expr) -> bool:
-    """A conclusion, or a place of the verdict: the members of the gate's sets."""
+    """A conclusion, a place of the verdict, or a part of a key."""
     if isinstance(node, ast.Attribute):
-        return isinstance(node.value, ast.Name) and node.value.id == "_Place"
+        return isinstance(node.value, ast.Name) and node.value.id != "VerdictKind"
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
@@ -99,8 +105,13 @@ def _drop(field: str, at: int) -> Callable[[Any], None]:
     return edit
 
 
-def _or_equal(node: Any) -> None:
-    node.ops = [ast.LtE()]
+def _at_equality(node: Any) -> None:
+    node.ops = [ast.LtE() if isinstance(node.ops[0], ast.Lt) else ast.Lt()]
+
+
+def _first_part(node: Any) -> None:
+    # What is taken from itself leaves nothing, of numbers, of times and of sets.
+    node.right = ast.BinOp(node.right, ast.Sub(), node.right)
 
 
 def _affirm(node: Any) -> None:

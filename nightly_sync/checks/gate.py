@@ -22,7 +22,8 @@ RAN_TO_THE_END = frozenset({"FAILURE", "ERROR"})
 """The failures a baseline can prove to be pre-existing; a check that timed out proves nothing."""
 
 NAMES_SHOWN = 5  # in a reason; the lists have them all
-CheckKey = tuple[str, str, str, str]
+SKEW = timedelta(minutes=1)  # how far apart the clocks of one forge's machines may be
+RunKey = tuple[str, str, str]
 
 
 class VerdictKind(StrEnum):
@@ -49,7 +50,9 @@ class Expectations(Model):
     exempt: tuple[str, ...] = ()  # patterns of checks that never count, see `names.is_exempt`
     accept_pre_existing: bool = False
     no_ci: bool = False  # the repository has no checks, and says so
-    pre_existing: frozenset[CheckKey] = frozenset()  # failures a baseline has proven
+    pre_existing: frozenset[Check] = frozenset()  # failures a baseline has proven
+    rerun: frozenset[RunKey] = frozenset()  # (name, app, workflow) that were asked to run again
+    rerun_at: AwareDatetime | None = None  # the forge's own time of the newest such request
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,7 +87,7 @@ class Verdict(Model):
     exempt_used: tuple[Check, ...] = ()  # exempt checks, whatever they say
     pre_existing: tuple[Check, ...] = ()
     blocking: tuple[Check, ...] = ()  # cancelled, action required, unknown words...
-    outdated: tuple[Check, ...] = ()  # from before the trigger, or superseded by a newer run
+    outdated: tuple[Check, ...] = ()  # from before the trigger or the rerun, or superseded
 
 
 class _Place(StrEnum):
@@ -97,6 +100,7 @@ class _Place(StrEnum):
     PRE_EXISTING = "pre_existing"
     BLOCKING = "blocking"
     OUTDATED = "outdated"
+    AGAIN = "again"  # what a rerun was asked for, until its new result is there; outdated as well
 
 
 _Lists = dict[_Place, tuple[Check, ...]]
@@ -106,9 +110,10 @@ def judge(rollup: Rollup | None, expectations: Expectations, now: datetime) -> V
     """Weigh all checks of a commit. Total: every input has a verdict, none raises.
 
     Order: a contradiction in the expectations, another commit's results, then the first that
-    holds of failed, running, not started within the grace period, blocked, not started,
-    pre-existing only, green. So the first failure decides without waiting for the rest, and a
-    cancelled check (its replacement may be on the way) only once nothing runs any more.
+    holds of failed, running, not started within the grace period, blocked, not started, not
+    settled after a rerun, pre-existing only, green. So the first failure decides without waiting
+    for the rest, and a cancelled check (its replacement may be on the way) only once nothing runs
+    any more. `rollup.earlier` never counts.
     """
     contradiction = expectations.contradiction()
     if contradiction:
@@ -120,9 +125,8 @@ def judge(rollup: Rollup | None, expectations: Expectations, now: datetime) -> V
     lists = _sort(rollup.checks, expectations)
     missing = _missing(lists, expectations)
     kind, reason, final = _decide(lists, missing, expectations, now)
-    named = {place.value: checks for place, checks in lists.items()}
     return Verdict.model_validate(
-        {"kind": kind, "reason": reason, "final": final, "missing": missing, **named}
+        {"kind": kind, "reason": reason, "final": final, "missing": missing, **_named(lists)}
     )
 
 
@@ -151,15 +155,24 @@ def _sort(checks: Iterable[Check], expectations: Expectations) -> _Lists:
     return {place: tuple(items) for place, items in lists.items()}
 
 
+def _named(lists: _Lists) -> dict[str, tuple[Check, ...]]:
+    """The lists by the names that a verdict has for them."""
+    outdated = (*lists.get(_Place.OUTDATED, ()), *lists.get(_Place.AGAIN, ()))
+    shown = {place.value: lists.get(place, ()) for place in _Place if place is not _Place.AGAIN}
+    return {**shown, _Place.OUTDATED.value: outdated}
+
+
 def _superseded(checks: Iterable[Check]) -> frozenset[Check]:
     """Runs that a newer run of the same check replaces.
 
-    Within one (name, app, workflow) the suite of the newest start counts, with all its checks,
-    and the other suites do not. Where a start is missing nobody can tell, so all of them count.
+    Within one (name, app, workflow) and one event the suite of the newest start counts, with all
+    its checks, and the other suites do not. Where a start is missing nobody can tell, so all of
+    them count. Runs that different events started (pushes to two branches, a push and a pull
+    request) run different things, so none hides another.
     """
-    runs: dict[tuple[str, str, str], list[Check]] = defaultdict(list)
+    runs: dict[tuple[RunKey, str], list[Check]] = defaultdict(list)
     for check in checks:
-        runs[_run_of(check)].append(check)
+        runs[_run_of(check), check.event].append(check)
     return frozenset(old for group in runs.values() for old in _older(group))
 
 
@@ -189,6 +202,35 @@ def _place(
     superseded: frozenset[Check],
     triggered: frozenset[tuple[str, str]],
 ) -> _Place:
+    place = _place_now(check, expectations, superseded, triggered)
+    bad = place in (_Place.FAILED, _Place.BLOCKING, _Place.PRE_EXISTING)
+    return _Place.AGAIN if bad and _asked_again(check, expectations) else place
+
+
+def _asked_again(check: Check, expectations: Expectations) -> bool:
+    """Is this still the result that a rerun was asked for?
+
+    Not one that was at work at that time and ended later: it was no part of the request.
+    """
+    at = expectations.rerun_at
+    if at is None or _run_of(check) not in expectations.rerun:
+        return False
+    ended = check.completed_at is None or check.completed_at <= at + SKEW
+    return ended and _before(check, at)
+
+
+def _before(check: Check, at: datetime) -> bool:
+    """Did it start before that moment? What has no start can't be shown to be newer."""
+    return check.started_at is None or check.started_at < at
+
+
+def _place_now(
+    check: Check,
+    expectations: Expectations,
+    superseded: frozenset[Check],
+    triggered: frozenset[tuple[str, str]],
+) -> _Place:
+    """The place of a check, whatever was asked to run again."""
     if is_exempt(check.name, expectations.exempt):
         return _Place.EXEMPT
     if check in superseded:
@@ -205,8 +247,8 @@ def _place(
     return _concluded(check, is_sentinel, expectations.pre_existing)
 
 
-def _concluded(check: Check, is_sentinel: bool, proven: frozenset[CheckKey]) -> _Place:
-    if check.conclusion in RAN_TO_THE_END and check.key in proven:
+def _concluded(check: Check, is_sentinel: bool, proven: frozenset[Check]) -> _Place:
+    if check.conclusion in RAN_TO_THE_END and check in proven:
         return _Place.PRE_EXISTING
     if check.conclusion in FAILED:
         return _Place.FAILED
@@ -215,21 +257,28 @@ def _concluded(check: Check, is_sentinel: bool, proven: frozenset[CheckKey]) -> 
 
 
 def _counted(lists: _Lists) -> list[Check]:
-    ignored = (_Place.EXEMPT, _Place.OUTDATED)
+    ignored = (_Place.EXEMPT, _Place.OUTDATED, _Place.AGAIN)
     return [check for place, checks in lists.items() if place not in ignored for check in checks]
 
 
-def _run_of(check: Check) -> tuple[str, str, str]:
+def _run_of(check: Check) -> RunKey:
+    """What stays the same from run to run, whatever started them."""
     return check.name, check.app, check.workflow
 
 
 def _missing(lists: _Lists, expectations: Expectations) -> tuple[str, ...]:
-    """Names that must be there and are not, and checks whose only runs predate the trigger."""
+    """Names that must be there and are not, and checks whose only runs predate the trigger.
+
+    A run since the trigger stands in for an older one of another event: CI that the push of our
+    branch had started may be started anew on a branch of the trigger's own. For a check that was
+    asked to run again nothing stands in: its old result must have given way to the new one.
+    """
     counted = _counted(lists)
     names, runs = {check.name for check in counted}, {_run_of(check) for check in counted}
     old = (check.name for check in lists.get(_Place.OUTDATED, ()) if _run_of(check) not in runs)
+    again = (check.name for check in lists.get(_Place.AGAIN, ()))
     absent = (name for name in expectations.names if name not in names)
-    return tuple(dict.fromkeys((*absent, *old)))
+    return tuple(dict.fromkeys((*absent, *old, *again)))
 
 
 def _decide(
@@ -237,17 +286,38 @@ def _decide(
 ) -> tuple[VerdictKind, str, bool]:
     failed, pending = lists.get(_Place.FAILED, ()), lists.get(_Place.PENDING, ())
     blocking = lists.get(_Place.BLOCKING, ())
+    may_start = now < _last_move(lists, expectations) + expectations.grace
     if failed:
         return VerdictKind.FAILED, f"Failed: {_shown(failed)}.", True
     if pending:
         return VerdictKind.RUNNING, f"Not finished: {_shown(pending)}.", False
-    if missing and now < _last_move(lists, expectations) + expectations.grace:
+    if missing and may_start:
         return VerdictKind.NOT_STARTED, f"Not started yet: {_listed(missing)}.", False
     if blocking:
         return VerdictKind.BLOCKED, f"Neither passed nor failed: {_shown(blocking)}.", True
     if missing:
         return VerdictKind.NOT_STARTED, f"Never started: {_listed(missing)}.", True
+    skipped = _unsettled(lists, expectations)
+    if skipped and may_start:
+        return VerdictKind.RUNNING, f"May still run after the rerun: {_shown(skipped)}.", False
     return _decide_good(lists, expectations)
+
+
+def _unsettled(lists: _Lists, expectations: Expectations) -> tuple[Check, ...]:
+    """Jobs that were skipped before a rerun, in a workflow that runs again.
+
+    With a failed job GitHub runs those again that need it, and that may be skipped only for its
+    failure; until their turn comes their old result is shown. They are not waited for once the
+    workflow's sentinel, which needs them all, has succeeded anew.
+    """
+    at, passed = expectations.rerun_at, lists.get(_Place.PASSED, ())
+    if at is None:
+        return ()
+    workflows = {(app, workflow) for _, app, workflow in expectations.rerun if workflow}
+    sentinels = (check for check in passed if check.name == expectations.sentinel)
+    settled = {(check.app, check.workflow) for check in sentinels if not _before(check, at)}
+    skipped = (check for check in passed if check.conclusion == "SKIPPED" and _before(check, at))
+    return tuple(c for c in skipped if (c.app, c.workflow) in workflows - settled)
 
 
 def _decide_good(lists: _Lists, expectations: Expectations) -> tuple[VerdictKind, str, bool]:
@@ -267,7 +337,8 @@ def _decide_good(lists: _Lists, expectations: Expectations) -> tuple[VerdictKind
 def _last_move(lists: _Lists, expectations: Expectations) -> datetime:
     """When a check that counts last ended; a job of a later stage shows up only after that."""
     ends = (check.completed_at for check in _counted(lists) if check.completed_at is not None)
-    return max((expectations.triggered_at, *ends))
+    asked = (expectations.triggered_at, expectations.rerun_at or expectations.triggered_at)
+    return max((*asked, *ends))
 
 
 def _shown(checks: tuple[Check, ...]) -> str:

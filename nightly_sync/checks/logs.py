@@ -8,7 +8,7 @@ CUT = "##[warning]nightly-sync left out a part of this log: it is too long."
 """The line that stands where a forge shortened a log; a set of failures read from it has holes."""
 LONGEST = 2000  # characters of a line
 
-_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff]")
 _JOB_AND_STEP = re.compile(
     r"^[^\t]+\t[^\t]*\t(?=\d{4}-\d\d-\d\dT)"
@@ -30,8 +30,9 @@ def _rules(*pairs: tuple[str, str]) -> _Rules:
 
 
 _PLACES = _rules(
-    # Checkouts: the local forge's own, then those of hosted runners.
+    # Checkouts: the local forge's own, throw-away ones, then those of hosted runners.
     (rf"{_ROOT}(?:/{_WORD}*)?/nightly-sync-ci-[0-9a-f]+/\d+/?", ""),
+    (rf"{_ROOT}(?:/{_WORD}*)?/nightly-sync-tree-\w+/tree/?", ""),
     (rf"{_ROOT}/(?:home/runner/work|__w|Users/runner/work)/{_PART}+/{_PART}+/", ""),
     (rf"{_ROOT}/github/workspace/", ""),
     (r"\b[A-Z]:\\a\\[^\\\s]+\\[^\\\s]+\\", ""),
@@ -69,7 +70,7 @@ def lines_of(log: str) -> list[str]:
 def _clean(line: str) -> str:
     # A carriage return starts the line over: only what was written last stays visible.
     shown = line.rstrip("\r").rpartition("\r")[2]
-    plain = _CONTROL.sub("", _ANSI.sub("", shown))
+    plain = _CONTROL.sub("", ANSI.sub("", shown))
     return _shortened(_TIMESTAMP.sub("", _JOB_AND_STEP.sub("", plain)).rstrip())
 
 

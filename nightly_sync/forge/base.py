@@ -1,9 +1,11 @@
 """The forge: where pull requests and checks live. One protocol, one module an implementation."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from nightly_sync import git
 from nightly_sync.model import Model
 
 
@@ -43,6 +45,7 @@ class Check(Model):
     app: str = ""
     workflow: str = ""
     suite: str = ""
+    event: str = ""  # what started its run: GitHub's event and branch, e.g. `push dev`
     status: CheckStatus
     conclusion: str | None = None
     started_at: datetime | None = None
@@ -60,10 +63,60 @@ class Rollup(Model):
 
     sha: str
     checks: tuple[Check, ...] = ()
+    earlier: tuple[Check, ...] = ()  # results that a rerun replaced; they never count
+
+
+class BaselineResult(Model):
+    """The same check, run to its end where nothing of a sync is."""
+
+    check: Check
+    log: str
+    where: str  # completes "it fails on ...": the untouched target, a merged pull request
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What was asked of a forge's API so far; two of them subtract. All 0 where there is none."""
+
+    rest: int = 0  # requests that count against the quota
+    unchanged: int = 0  # answered 304, which costs nothing
+    graphql: int = 0  # requests
+    points: int = 0  # GraphQL's own measure
+    waited: float = 0.0  # seconds, for limits and hiccups
+    left: int | None = None  # of the hourly quota last heard of
+
+    def __sub__(self, before: "Cost") -> "Cost":
+        return Cost(
+            self.rest - before.rest,
+            self.unchanged - before.unchanged,
+            self.graphql - before.graphql,
+            self.points - before.points,
+            self.waited - before.waited,
+            self.left,
+        )
 
 
 class Forge(Protocol):
     """What a sync needs of a forge. Every call may raise SyncError with a readable sentence."""
+
+    @property
+    def cost(self) -> Cost:
+        """What was asked of the API so far."""
+
+    def origin(self) -> git.Remote:
+        """The repository, for git."""
+
+    def disconnect(self) -> None:
+        """The run is over; nothing is asked any more."""
+
+    def required_checks(self, branch: str) -> tuple[str, ...]:
+        """Names of the checks that must pass before anything is merged into the branch."""
+
+    def ask_for_review(self, number: int, people: tuple[str, ...]) -> None:
+        """Ask people to review a pull request; nobody is asked twice."""
+
+    def not_started_hints(self, number: int, sha: str, since: datetime) -> tuple[str, ...]:
+        """Why the checks that were asked for at `since` may not have started, a sentence each."""
 
     def open_pull_requests(self, prefix: str) -> list[PullRequest]:
         """Our open sync pull requests: head in this repository, branch name below `prefix`."""
@@ -101,6 +154,14 @@ class Forge(Protocol):
     def trigger_ci(self, number: int, sha: str) -> datetime:
         """Start the checks of the head commit; returns the forge's own time of the trigger."""
 
+    def rerun(self, number: int, sha: str, checks: tuple[Check, ...]) -> datetime | None:
+        """Run these failed checks again on the same commit, and keep their results and logs.
+
+        Returns the forge's own time from before the request, None if it has no way to run them
+        all again; then nothing was started. Raises Unreachable while a run that they belong to is
+        still at work, StopForPerson if the head is another commit.
+        """
+
     def rollup(self, sha: str) -> Rollup:
         """All checks of a commit; empty if there are none yet."""
 
@@ -110,5 +171,6 @@ class Forge(Protocol):
     def log(self, sha: str, check: Check) -> str:
         """The text of a check's log, the newest part if it is long."""
 
-    def baseline(self, target_sha: str, check: Check) -> tuple[Check, str] | None:
-        """The same check on the untouched target commit, with its log; None if it can't be had."""
+    def baseline(self, target_sha: str, check: Check) -> BaselineResult | None:
+        """The same check without us: on the untouched target, or, as far as the forge's history
+        tells, on what the target is made of. None if it can't be had."""

@@ -14,7 +14,7 @@ Heads of branches are always read from origin, never remembered.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,8 +22,15 @@ from pathlib import Path
 
 from nightly_sync import git, workspace
 from nightly_sync.config import CheckCommand, SyncConfig
-from nightly_sync.errors import ConfigError, StopForPerson, SyncError
-from nightly_sync.forge.base import Check, PullRequest, Rollup
+from nightly_sync.errors import ConfigError, StopForPerson, SyncError, Unreachable
+from nightly_sync.forge.base import (
+    BaselineResult,
+    Check,
+    CheckStatus,
+    Cost,
+    PullRequest,
+    Rollup,
+)
 from nightly_sync.forge.local_attempts import Attempt, Attempts
 from nightly_sync.forge.local_files import locked, make_folder
 from nightly_sync.forge.local_records import Comment, PullRecord, Records, pull_request
@@ -76,7 +83,7 @@ class LocalForge:
     ):
         self._config = config
         self._workspace = workspace_git_dir
-        self._origin = str(origin_folder(config.repository))
+        self._origin = git.Remote(str(origin_folder(config.repository)))
         self._state = make_folder(state or state_folder(config.repository))
         self._records = Records(self._state / "pulls")
         self._clock = clock
@@ -95,7 +102,7 @@ class LocalForge:
         branches = self._branches()
         for name in (branch, target):
             if name not in branches:
-                raise SyncError(f"{self._origin} has no branch {name}: push it first.")
+                raise SyncError(f"{self._origin.url} has no branch {name}: push it first.")
         with self._lock():
             record = self._open_one(branch) or self._new(branch, target, title, body, branches)
         return self._view(record, branches)
@@ -153,7 +160,18 @@ class LocalForge:
         """Ready back to draft."""
         self._change(number, draft=True)
 
+    def ask_for_review(self, number: int, people: tuple[str, ...]) -> None:
+        """Nobody can be asked here: whoever reads the page is the reviewer."""
+
     # Checks
+
+    def required_checks(self, branch: str) -> tuple[str, ...]:
+        """None: a repository on a disk protects no branch."""
+        return ()
+
+    def not_started_hints(self, number: int, sha: str, since: datetime) -> tuple[str, ...]:
+        """None: the checks are started here."""
+        return ()
 
     def trigger_ci(self, number: int, sha: str) -> datetime:
         """Run the configured checks on the head commit; returns when this was asked for.
@@ -169,14 +187,33 @@ class LocalForge:
         with self._lock():
             newest = attempts.newest()
             if newest and newest.alive and newest.job.checks == checks:
-                return newest.job.triggered_at
+                return newest.job.since
             return self._start(attempts, sha, checks).job.triggered_at
+
+    def rerun(self, number: int, sha: str, checks: tuple[Check, ...]) -> datetime | None:
+        """Run checks of the newest run again, on the same commit; the other results stand.
+
+        None if they are not of that run, or are configured otherwise by now. Raises Unreachable
+        while checks of it are at work, StopForPerson if the head is another commit.
+        """
+        self._demand_head(self._records.get(number), sha)
+        attempts, now = self._attempts(sha), self._clock()
+        with self._lock():
+            newest = attempts.newest()
+            if not checks or newest is None or newest.job.checks != self._config.checks:
+                return None
+            found = newest.rollup().checks
+            if not {*checks} <= {*found}:
+                return None
+            _demand_end(found)
+            carried = [check for check in found if check not in checks]
+            attempts.start(self._workspace, sha, self._config.checks, now, carried)
+        return now
 
     def rollup(self, sha: str) -> Rollup:
         """The newest run of the checks on a commit; empty if there is none."""
         self._seen[sha] = self._state_of(sha)
-        newest = self._attempts(sha).newest()
-        return newest.rollup() if newest else Rollup(sha=sha)
+        return self._attempts(sha).rollup(sha)
 
     def wait(self, sha: str, seconds: float) -> None:
         """Return after `seconds`, or as soon as the rollup is another than the one last read."""
@@ -190,7 +227,7 @@ class LocalForge:
         attempt = self._attempts(sha).get(check.suite)
         return attempt.log(check.name) if attempt else ""
 
-    def baseline(self, target_sha: str, check: Check) -> tuple[Check, str] | None:
+    def baseline(self, target_sha: str, check: Check) -> BaselineResult | None:
         """Run the same check on the untouched target commit, to its end, and return its log.
 
         A conclusive run of the same command on the same commit is not repeated. None if no such
@@ -203,7 +240,25 @@ class LocalForge:
         with self._lock():
             attempt = _usable(attempts) or self._start(attempts, target_sha, (command,))
         _await_end(attempt, command)
-        return attempt.rollup().checks[0], attempt.log(command.name)
+        return BaselineResult(
+            check=attempt.rollup().checks[0],
+            log=attempt.log(command.name),
+            where=f"the untouched target {target_sha[:12]}",
+        )
+
+    # For those who run it
+
+    @property
+    def cost(self) -> Cost:
+        """Nothing: there is no API."""
+        return Cost()
+
+    def origin(self) -> git.Remote:
+        """The repository, for git."""
+        return self._origin
+
+    def disconnect(self) -> None:
+        """Nothing to do: there is no connection."""
 
     # Inside
 
@@ -267,6 +322,12 @@ class LocalForge:
 
 def _digest(command: CheckCommand) -> str:
     return sha256(command.model_dump_json().encode()).hexdigest()[:12]
+
+
+def _demand_end(checks: Iterable[Check]) -> None:
+    busy = [check.name for check in checks if check.status is not CheckStatus.COMPLETED]
+    if busy:
+        raise Unreachable(f"Nothing can run again yet: {', '.join(busy)} did not end.")
 
 
 def _usable(attempts: Attempts) -> Attempt | None:

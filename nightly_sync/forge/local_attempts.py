@@ -15,7 +15,7 @@ from nightly_sync import paths
 from nightly_sync.checks.logs import CUT
 from nightly_sync.config import CheckCommand
 from nightly_sync.errors import SyncError
-from nightly_sync.forge.base import CheckStatus, Rollup
+from nightly_sync.forge.base import Check, CheckStatus, Rollup
 from nightly_sync.forge.local_ci import (
     JOB,
     LOCK,
@@ -117,8 +117,22 @@ class Attempts:
         named = [attempt for attempt in self.all() if attempt.folder.name == suite]
         return named[0] if named else self.newest()
 
+    def rollup(self, sha: str) -> Rollup:
+        """What counts: the newest run; results of older ones that it does not carry are earlier."""
+        rollups = [attempt.rollup() for attempt in self.all()]
+        newest = rollups[-1] if rollups else Rollup(sha=sha)
+        counted = {check.key for check in newest.checks}
+        older = {check.key: check for rollup in rollups[:-1] for check in rollup.checks}
+        earlier = tuple(check for key, check in older.items() if key not in counted)
+        return newest.model_copy(update={"earlier": earlier})
+
     def start(
-        self, workspace: Path, commit: str, checks: Sequence[CheckCommand], now: datetime
+        self,
+        workspace: Path,
+        commit: str,
+        checks: Sequence[CheckCommand],
+        now: datetime,
+        carried: Sequence[Check] = (),
     ) -> Attempt:
         """Start one more run, in a process that outlives this one."""
         for old in self.all():
@@ -131,6 +145,7 @@ class Attempts:
             triggered_at=now,
             scratch=str(Path(tempfile.gettempdir()) / f"{SCRATCH_PREFIX}{secrets.token_hex(4)}"),
             checks=tuple(checks),
+            carried=tuple(carried),
         )
         return self._launch(job, self.folder / str(number))
 

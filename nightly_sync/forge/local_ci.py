@@ -40,14 +40,31 @@ _PLAIN = re.compile(r"[a-z0-9_][a-z0-9._-]{0,59}")
 
 
 class Job(Model):
-    """These checks on this commit. `scratch` is a folder the runner makes and removes."""
+    """These checks on this commit. `scratch` is a folder the runner makes and removes.
+
+    `carried` are results of the run before that stand: a rerun of those that failed shows them
+    beside its own, and their logs stay where they are.
+    """
 
     workspace: PathName  # the bare repository that has the commit
     commit: str
     suite: str
-    triggered_at: datetime
+    triggered_at: datetime  # when this run was asked for
     scratch: PathName
-    checks: tuple[CheckCommand, ...]
+    checks: tuple[CheckCommand, ...]  # all that it has a result of
+    carried: tuple[Check, ...] = ()
+
+    @property
+    def to_run(self) -> tuple[CheckCommand, ...]:
+        """The checks that run."""
+        standing = {check.name for check in self.carried}
+        return tuple(check for check in self.checks if check.name not in standing)
+
+    @property
+    def since(self) -> datetime:
+        """Since when its results count: since it was asked for, or the oldest carried one began."""
+        starts = (check.started_at for check in self.carried if check.started_at)
+        return min((self.triggered_at, *starts))
 
 
 def log_file(folder: Path, check: str) -> Path:
@@ -60,18 +77,21 @@ def log_file(folder: Path, check: str) -> Path:
 
 def queued(job: Job, folder: Path) -> Rollup:
     """The rollup before anything runs."""
-    checks = (
-        Check(
-            name=check.name,
-            app=APP,
-            workflow=WORKFLOW,
-            suite=job.suite,
-            status=CheckStatus.QUEUED,
-            url=paths.printable(str(log_file(folder, check.name))),
-        )
-        for check in job.checks
+    waiting = {check.name: _queued(check, job, folder) for check in job.to_run}
+    carried = {check.name: check for check in job.carried}
+    results = {**waiting, **carried}
+    return Rollup(sha=job.commit, checks=tuple(results[check.name] for check in job.checks))
+
+
+def _queued(check: CheckCommand, job: Job, folder: Path) -> Check:
+    return Check(
+        name=check.name,
+        app=APP,
+        workflow=WORKFLOW,
+        suite=job.suite,
+        status=CheckStatus.QUEUED,
+        url=paths.printable(str(log_file(folder, check.name))),
     )
-    return Rollup(sha=job.commit, checks=tuple(checks))
 
 
 class Board:
@@ -109,7 +129,7 @@ class Runner:
         self.scratch.mkdir(mode=0o700)
         try:
             with ThreadPoolExecutor(AT_ONCE) as pool:
-                list(pool.map(self._check, range(len(self.job.checks)), self.job.checks))
+                list(pool.map(self._check, range(len(self.job.to_run)), self.job.to_run))
         finally:
             remove_scratch(self.workspace, self.scratch)
 
@@ -128,17 +148,25 @@ class Runner:
 
     def _conclude(self, check: CheckCommand, checkout: Path) -> str:
         log = log_file(self.folder, check.name)
-        _append(log, f"##[command]{check.run}")
         try:
             with self._one_checkout_at_a_time:
                 git.add_worktree(self.workspace, checkout, self.job.commit)
         except SyncError as error:
             _append(log, f"##[error]The commit could not be checked out: {error}")
             return "STARTUP_FAILURE"
-        words, environment = argv(check.run), command_environment(CI="true")
-        result = run_command(words, checkout, check.timeout_seconds, log, environment)
-        _append(log, _last_word(check, result))
-        return _conclusion(result)
+        return run_check(check, checkout, log)
+
+
+def run_check(check: CheckCommand, checkout: Path, log: Path) -> str:
+    """Run a check in a checkout, append to its log what it prints and how it ends.
+
+    Returns the conclusion, in GitHub's words: SUCCESS, FAILURE or TIMED_OUT.
+    """
+    _append(log, f"##[command]{check.run}")
+    words, environment = argv(check.run), command_environment(CI="true")
+    result = run_command(words, checkout, check.timeout_seconds, log, environment)
+    _append(log, _last_word(check, result))
+    return _conclusion(result)
 
 
 def _conclusion(result: CommandResult) -> str:

@@ -9,6 +9,7 @@ from nightly_sync.reports.model import CheckResult, ReportFacts, kind_of, plural
 
 SHOWN = 10  # of each sort, in the list of what needs a person
 PROSE = 300  # characters of evidence in one line
+REASON = 4 * PROSE  # characters of why it ended so; several things may have come together
 
 WORDS = {
     Outcome.NOTHING_TO_DO: "Nothing to do: the target already has all that the source has.",
@@ -55,7 +56,7 @@ def head(facts: ReportFacts) -> str:
     """Verdict, reason, and the list of what needs a person."""
     lines = [f"**{md.inline(verdict(facts))}**"]
     if facts.reason:
-        lines.append(md.inline(facts.reason, PROSE))
+        lines.append(md.inline(facts.reason, REASON))
     return "\n\n".join([*lines, _needs(facts)])
 
 

@@ -28,6 +28,7 @@ class CheckResult(Model):
     conclusion: Text = ""
     url: Text = ""
     evidence: Text = ""
+    baseline: Text = ""  # where the same check is seen on the untouched target
 
 
 class Exemption(Model):
@@ -45,6 +46,7 @@ class ChecksFacts(Model):
     pre_existing: tuple[CheckResult, ...] = ()  # they fail on the untouched target too
     waiting: tuple[Text, ...] = ()  # expected or started, not finished
     exempt: tuple[Exemption, ...] = ()
+    notes: tuple[Text, ...] = ()  # what was run again, repaired or seen on the way
 
 
 class ReportFacts(Model):

@@ -122,6 +122,7 @@ def checks_part(facts: ReportFacts) -> Part:
         *(f"- Fails on the target too: {check_line(item)}" for item in checks.pre_existing),
         *(f"- Not finished: {md.code(name)}" for name in checks.waiting),
         *(f"- Exempt: {md.code(x.name)} by pattern {md.code(x.pattern)}" for x in checks.exempt),
+        *(f"- {md.inline(note, PROSE)}" for note in checks.notes),
     ]
     logs = [_log(item) for item in (*checks.failed, *checks.pre_existing) if item.evidence]
     return Part("Checks", "## Checks", "\n\n".join(["\n".join(lines), *logs]))
@@ -132,9 +133,10 @@ def _names(names: Sequence[str]) -> str:
 
 
 def check_line(item: CheckResult) -> str:
-    """A check's name, with its link and conclusion."""
+    """A check's name, with its link and conclusion, and a link to its run on the target."""
     ended = f", {md.inline(item.conclusion)}" if item.conclusion else ""
-    return f"{md.link(item.name, item.url)}{ended}"
+    there = f", {md.link('on the target', item.baseline)}" if item.baseline else ""
+    return f"{md.link(item.name, item.url)}{ended}{there}"
 
 
 def _log(item: CheckResult) -> str:

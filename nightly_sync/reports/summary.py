@@ -25,6 +25,7 @@ class _Item:
 
     text: str
     url: str = ""
+    baseline: str = ""
 
 
 def comment(facts: ReportFacts) -> str:
@@ -49,11 +50,13 @@ def _block(title: str, items: list[_Item], show: Callable[[_Item], str]) -> str:
 
 
 def _markdown(item: _Item) -> str:
-    return md.inline(item.text) + (f" ({md.link('details', item.url)})" if item.url else "")
+    links = {"details": item.url, "on the target": item.baseline}
+    shown = ", ".join(md.link(text, url) for text, url in links.items() if url)
+    return md.inline(item.text) + (f" ({shown})" if shown else "")
 
 
 def _plain(item: _Item) -> str:
-    return md.one_line(f"{item.text} {item.url}" if item.url else item.text)
+    return md.one_line(" ".join(part for part in (item.text, item.url, item.baseline) if part))
 
 
 def _lists(facts: ReportFacts) -> dict[str, list[_Item]]:
@@ -66,6 +69,7 @@ def _lists(facts: ReportFacts) -> dict[str, list[_Item]]:
         "Fail on the target too": [_result(item) for item in checks.pre_existing],
         "Not finished": [_Item(name) for name in checks.waiting],
         "Exempt": [_Item(f"{item.name}, by pattern {item.pattern}") for item in checks.exempt],
+        "On the way": [_Item(note) for note in checks.notes],
     }
 
 
@@ -95,4 +99,4 @@ def _rules(facts: ReportFacts) -> list[_Item]:
 def _result(item: CheckResult) -> _Item:
     why = ": ".join(text for text in (item.conclusion, item.evidence) if text)
     text = f"{item.name}: {md.one_line(why, EVIDENCE)}" if why else item.name
-    return _Item(text, item.url)
+    return _Item(text, item.url, item.baseline)

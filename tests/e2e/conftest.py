@@ -1,8 +1,14 @@
 """One Prefect server for all whole-flow tests; they share a worker of the parallel run."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from tests.github.conftest import github as github  # the fixture
+from tests.github.server import GitHub
+from tests.support.forking import Forking
+from tests.support.github_site import GitHubSite
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +22,19 @@ def prefect() -> Iterator[None]:
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}),
     ):
         yield
+
+
+@pytest.fixture(scope="session")
+def apart(prefect: None) -> Iterator[Forking]:
+    """Runs in processes of their own, which talk to the same server."""
+    from prefect.settings import PREFECT_API_URL
+
+    forking = Forking({"PREFECT_API_URL": str(PREFECT_API_URL.value())})
+    yield forking
+    forking.close()
+
+
+@pytest.fixture
+def hub(github: GitHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitHubSite:
+    """A repository to sync on the GitHub stand-in, and its token in the environment."""
+    return GitHubSite(github, tmp_path, monkeypatch)

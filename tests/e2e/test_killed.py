@@ -4,7 +4,6 @@ The runs are processes of their own; hooks of the origin and a check kill them a
 """
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.forking import Ended, Forking
 from tests.support.site import Site
 
 pytestmark = pytest.mark.usefixtures("prefect")
@@ -31,7 +31,8 @@ if not marker.exists():
 class Killer:
     """A site, its config file, and the command that kills the run."""
 
-    def __init__(self, tmp_path: Path, exit_code: int):
+    def __init__(self, tmp_path: Path, apart: Forking, exit_code: int):
+        self.apart = apart
         self.site = Site(tmp_path).diverge(
             {"a.py": "x = 1\n", "b.py": "y = 1\n"}, {"a.py": "x = 2\n"}, {"b.py": "y = 2\n"}
         )
@@ -52,18 +53,15 @@ class Killer:
         file.write_text(f"#!/bin/sh\n{self.command}\n")
         file.chmod(0o755)
 
-    def run(self) -> subprocess.CompletedProcess[str]:
-        from prefect.settings import PREFECT_API_URL
-
-        command = [sys.executable, "-m", "nightly_sync", "run", "--config", str(self.config)]
-        env = {**os.environ, "PREFECT_API_URL": str(PREFECT_API_URL.value())}
-        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    def run(self) -> Ended:
+        words = ("run", "--config", str(self.config))
+        return self.apart.run(self.site.folder / "run.log", {}, "nightly_sync", *words)
 
 
 def _ends_well(killer: Killer, branches_before: dict[str, str]) -> None:
     """The next run finishes: one branch, one pull request, ready; origin whole and untouched."""
     result = killer.run()
-    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.returncode == 0, result.output
     (pull,) = killer.site.pulls()
     assert (pull["open"], pull["draft"]) == (True, False)
     assert killer.site.synced() == [pull["branch"]]
@@ -73,9 +71,9 @@ def _ends_well(killer: Killer, branches_before: dict[str, str]) -> None:
 
 
 def test_killed_before_the_push_nothing_is_on_origin_and_the_next_run_does_it(
-    tmp_path: Path,
+    tmp_path: Path, apart: Forking
 ) -> None:
-    killer = Killer(tmp_path, exit_code=1)
+    killer = Killer(tmp_path, apart, exit_code=1)
     before = killer.site.branches()
     killer.hook("pre-receive")
     assert killer.run().returncode == -9
@@ -84,8 +82,10 @@ def test_killed_before_the_push_nothing_is_on_origin_and_the_next_run_does_it(
     _ends_well(killer, before)
 
 
-def test_killed_after_the_push_the_next_run_resumes_the_branch(tmp_path: Path) -> None:
-    killer = Killer(tmp_path, exit_code=0)
+def test_killed_after_the_push_the_next_run_resumes_the_branch(
+    tmp_path: Path, apart: Forking
+) -> None:
+    killer = Killer(tmp_path, apart, exit_code=0)
     before = killer.site.branches()
     killer.hook("post-receive")
     assert killer.run().returncode == -9
@@ -97,9 +97,9 @@ def test_killed_after_the_push_the_next_run_resumes_the_branch(tmp_path: Path) -
 
 
 def test_killed_while_polling_the_next_run_takes_up_branch_and_pull_request(
-    tmp_path: Path,
+    tmp_path: Path, apart: Forking
 ) -> None:
-    killer = Killer(tmp_path, exit_code=0)
+    killer = Killer(tmp_path, apart, exit_code=0)
     killer.write_config(checks=[{"name": "tests", "run": killer.command}], sentinel="tests")
     before = killer.site.branches()
     assert killer.run().returncode == -9

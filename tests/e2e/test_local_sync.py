@@ -77,7 +77,7 @@ def test_a_failing_check_keeps_the_draft_and_says_why(tmp_path: Path) -> None:
 
 def test_a_failure_the_target_knows_is_pre_existing_and_never_green(tmp_path: Path) -> None:
     site = _site(tmp_path)
-    fails = "import sys; sys.exit('tests/test_old.py::test_old FAILED')"
+    fails = "import sys; sys.exit('FAILED tests/test_old.py::test_old - boom')"
     checks = [OK, {"name": "old", "run": f'python -c "{fails}"'}]
     record = _sync(site, checks=checks)
     assert record.outcome is Outcome.PRE_EXISTING_ONLY
@@ -93,7 +93,7 @@ def test_a_failure_that_says_nothing_proves_nothing(tmp_path: Path) -> None:
 
 def test_pre_existing_failures_may_be_accepted_by_the_config(tmp_path: Path) -> None:
     site = _site(tmp_path)
-    fails = "import sys; sys.exit('tests/test_old.py::test_old FAILED')"
+    fails = "import sys; sys.exit('FAILED tests/test_old.py::test_old - boom')"
     checks = [OK, {"name": "old", "run": f'python -c "{fails}"'}]
     record = _sync(site, checks=checks, accept_pre_existing=True)
     assert record.outcome is not Outcome.CI_FAILED

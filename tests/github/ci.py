@@ -7,7 +7,7 @@ first. A script is a sequence of `Act` and `External`, or a generator function o
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from fnmatch import fnmatchcase
 
@@ -36,8 +36,9 @@ __all__ = ["ACTIONS", "CI", "FUTURE", "NEVER", "Act", "External", "Script", "Sta
 class Act:
     """One check from its start to its end; `after`, `queued` and `running` count polls.
 
-    `suite` tells apart checks of one name in one workflow. `rerun` is what a rerun does; without
-    it the same happens again. A log that is text is dressed up the way Actions does it.
+    `suite` tells apart checks of one name in one workflow. `rerun` is what a rerun does, to a
+    skipped job too; without it the same happens again. A log that is text is dressed up the way
+    Actions does it.
     """
 
     name: str
@@ -88,13 +89,14 @@ class Stage:
 
     def _new_suite(self, app: str, workflow: str) -> Suite:
         world, event, now = self.world, self.event, self.world.clock.now()
-        suite = Suite(world.id(), app, event.sha, event.branch, now)
+        branch = _branch(event)
+        suite = Suite(world.id(), app, event.sha, branch, now)
         if app == ACTIONS:
             found = named(world, self.repository, workflow)
             number = 1 + sum(s.run is not None for s in self.repository.suites)
             kind = {"dispatch": "workflow_dispatch", "label": "pull_request"}.get(event.kind)
             trigger = kind or ("push" if event.kind != "pull_request" else event.kind)
-            suite.run = Run(world.id(), number, found, trigger, event.branch, now)
+            suite.run = Run(world.id(), number, found, trigger, branch, now)
         self.repository.suites.append(suite)
         return suite
 
@@ -127,6 +129,12 @@ class Stage:
 
 Play = Iterator[None]
 Script = Sequence[Act | External] | Callable[[Stage], Play]
+
+
+def _branch(event: Event) -> str:
+    """Whom a comment asks, copies the head to a branch of this name: copy-pr-bot does so."""
+    asked = event.kind == "comment" and event.pull
+    return f"pull-request/{event.pull.number}" if asked and event.pull else event.branch
 
 
 def named(world: World, repository: Repository, name: str) -> Workflow:
@@ -171,8 +179,11 @@ def _external(stage: Stage, act: External) -> Play:
 def _again(stage: Stage, old: CheckRun) -> Play:
     """A rerun: a new check run in the same suite, under the same name."""
     act = old.origin if isinstance(old.origin, Act) else Act(old.name)
-    run = stage.check(old.name, old.suite, old.attempt + 1)
-    yield from _through(stage, act.rerun or act, run)
+    act = act.rerun or replace(act, after=0)
+    attempt = old.suite.run.attempt if old.suite.run else old.attempt + 1
+    for _ in range(act.after):
+        yield
+    yield from _through(stage, act, stage.check(old.name, old.suite, attempt))
 
 
 @dataclass

@@ -1,6 +1,7 @@
 """The stand-in's own time: real time, plus what a test or a script moved it ahead."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 
@@ -17,6 +18,11 @@ class Clock:
     def advance(self, seconds: float) -> None:
         """Push the time on. Fits where a client takes a `sleep` function."""
         self._ahead += timedelta(seconds=seconds)
+
+    def passed(self, seconds: float) -> Callable[[], bool]:
+        """Tells whether so many seconds have gone by since now."""
+        end = self.now() + timedelta(seconds=seconds)
+        return lambda: self.now() >= end
 
     def real(self) -> float:
         """Seconds of the real clock, which clients use to sign their tokens."""

@@ -51,7 +51,9 @@ FIELDS: Mapping[str, str] = {
     "totalCount",
     "CheckRun": "checkSuite completedAt conclusion databaseId detailsUrl externalId id isRequired "
     "name permalink startedAt status summary text title url",
-    "CheckSuite": "app commit conclusion createdAt databaseId id status updatedAt url workflowRun",
+    "CheckSuite": "app branch commit conclusion createdAt databaseId id status updatedAt url "
+    "workflowRun",
+    "Ref": "id name",
     "App": "databaseId id name slug",
     "WorkflowRun": "createdAt databaseId event id runNumber updatedAt url workflow",
     "Workflow": "databaseId id name url",

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+ENDLESS = 10**9
 Kind = Literal["status", "reset", "lost", "cut", "slow", "before", "after"]
 
 
@@ -23,10 +24,11 @@ class Fault:
     status: int = 502
     seconds: float = 0.0
     action: Callable[[], object] | None = None
+    over: Callable[[], bool] = lambda: False
 
     def takes(self, subject: str) -> bool:
         """Whether this request is hit; counts."""
-        if not self.left or not self.pattern.search(subject):
+        if not self.left or self.over() or not self.pattern.search(subject):
             return False
         if self.skip:
             self.skip -= 1
@@ -66,6 +68,15 @@ class Faults:
     def slow(self, seconds: float, pattern: str = "", times: int = 1, skip: int = 0) -> None:
         """Answer only after so many real seconds; closing the stand-in ends the wait."""
         self._add("slow", pattern, times, skip, seconds=seconds)
+
+    def fail_until(self, over: Callable[[], bool], pattern: str = "", status: int = 502) -> None:
+        """Answer every request with an error page until it is over; see `GitHub.outage`."""
+        compiled = re.compile(pattern, re.DOTALL)
+        self._faults.append(Fault("status", compiled, ENDLESS, status=status, over=over))
+
+    def reset_until(self, over: Callable[[], bool], pattern: str = "") -> None:
+        """Reset every connection until it is over."""
+        self._faults.append(Fault("reset", re.compile(pattern, re.DOTALL), ENDLESS, over=over))
 
     def before(self, pattern: str, action: Callable[[], object], skip: int = 0) -> None:
         """Do something just before a request is looked at."""

@@ -1,31 +1,16 @@
 """The library's GitHub forge against the stand-in, without real waiting."""
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import httpx2
 
 from nightly_sync.config import SyncConfig
-from nightly_sync.forge.github.address import Address, parse
+from nightly_sync.forge.github.address import parse
 from nightly_sync.forge.github.auth import ReadTokens, Tokens
-from nightly_sync.forge.github.client import PATIENCE, Client, build_api
+from nightly_sync.forge.github.client import PATIENCE, Client
 from nightly_sync.forge.github.forge import GitHubForge
 from tests.github.client import Site
-
-
-@cache
-def _shared_api() -> Any:
-    return build_api(parse("https://github.com/acme/widgets"))
-
-
-def api_of(address: Address) -> Any:
-    """ghapi's client, built once for all tests: that takes about a second."""
-    api = _shared_api()
-    api.gh_host = address.api
-    for operation in api.ops:
-        operation.base_url = address.api
-    return api
 
 
 @dataclass(frozen=True)
@@ -56,7 +41,7 @@ def make_rig(
     url = github.git_url(site.repository)
     address = parse(url, "" if enterprise else github.url)
     tokens = tokens or ReadTokens(lambda: site.token)
-    limits, api = httpx2.Timeout(timeout), api_of(address)
-    client = Client(address, tokens, sleep, lambda: 0.5, patience, limits, api)
+    limits = httpx2.Timeout(timeout)
+    client = Client(address, tokens, sleep, lambda: 0.5, patience, limits)
     config = SyncConfig.model_validate({"repository": url, **settings})
     return Rig(site, GitHubForge(config, client, sleep), client, sleeps)

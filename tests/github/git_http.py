@@ -102,6 +102,7 @@ class GitHttp:
             if reasons.exists():
                 response.body = reworded(response.body, json.loads(reasons.read_text()))
         if rest == PUSH:
+            repository.broken_pushes = max(0, repository.broken_pushes - 1)
             self.world.look(repository, token)
         return response
 
@@ -141,6 +142,7 @@ class GitHttp:
             "workflows": token is not None and auth.holds(token, "workflows:write"),
             "kind": token.kind if token else "",
             "passed": passed,
+            "broken": repository.broken_pushes,
             "url": f"{self.world.url}/{repository.full_name}",
         }
 

@@ -41,13 +41,13 @@ class Checks:
         """All checks of a commit; null if there are none. Reading the first page is a poll."""
         if _from_the_start(info):
             self.world.polled(repo, sha)
-        items: list[CheckRun | Status] = [*repo.runs_of(sha), *repo.statuses_of(sha)]
+        runs, statuses = repo.runs_of(sha, not repo.all_attempts), repo.statuses_of(sha)
+        items: list[CheckRun | Status] = [*runs, *statuses]
         if not items or sha in repo.without_rollup:
             return None
 
         def contexts(info: Info, **args: Any) -> Shape:
-            counts = {"checkRunCount": len(repo.runs_of(sha))}
-            counts["statusContextCount"] = len(items) - counts["checkRunCount"]
+            counts = {"checkRunCount": len(runs), "statusContextCount": len(statuses)}
             shape = connection(items, lambda item: self._context(repo, item))
             return shape(info, **args) | counts
 
@@ -86,8 +86,7 @@ class Checks:
     def suite(self, repo: Repository, suite: Suite) -> Shape:
         """A check suite; `workflowRun` is null for what is not GitHub Actions."""
         shown = render.app(self.world, suite.app)
-        runs = [run for run in repo.runs_of(suite.sha) if run.suite is suite]
-        status, conclusion = render_checks.overall(runs)
+        status, conclusion = render_checks.state_of(repo, suite)
         names = {key: shown[key] for key in ("name", "slug")}
         return {
             "id": f"CS_{suite.id}",
@@ -99,6 +98,7 @@ class Checks:
             "url": f"{self.world.url}/{repo.full_name}/commit/{suite.sha}/checks",
             "commit": lambda _: self.commit(repo, suite.sha),
             "app": {"id": shown["node_id"], "databaseId": shown["id"], **names},
+            "branch": _branch(suite.branch) if suite.branch else None,
             "workflowRun": self._run(repo, suite.run) if suite.run else None,
         }
 
@@ -142,6 +142,11 @@ class Checks:
         fits = (p for p in repo.pulls if p.number == number or f"PR_{p.id}" == identity)
         pull = next(fits, None)
         return pull is not None and name in repo.required(pull.base)
+
+
+def _branch(name: str) -> Shape:
+    """A branch; GitHub has null for one that is gone meanwhile, scripts give it no name."""
+    return {"id": f"REF_{name}", "name": name}
 
 
 def rollup_state(items: Sequence[CheckRun | Status]) -> str:

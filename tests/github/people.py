@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.github import bare
-from tests.github.state import HEADS, Account, Comment, Event, Pull, Repository, World
+from tests.github.state import HEADS, Account, Comment, Event, Label, Pull, Repository, World
 
 
 class Person:
@@ -85,6 +85,16 @@ class Person:
                 event = Event("comment", self.repository, pull.head_sha, text, pull.head, pull)
                 self.world.tell(event)
             return comment
+
+    def label(self, number: int, name: str) -> None:
+        """Put a label on a pull request, making it if the repository lacks it."""
+        with self.world.lock:
+            pull = self.repository.pull(number)
+            if pull is None:
+                raise LookupError(number)
+            if self.repository.label(name) is None:
+                self.repository.labels.append(Label(self.world.id(), name, description=""))
+            pull.labels.append(name)
 
     def merge(self, number: int) -> str:
         """Merge a pull request with a merge commit, taking its tree; returns the SHA."""

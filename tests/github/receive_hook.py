@@ -19,6 +19,7 @@ ZERO = "0" * 40
 HEADS = "refs/heads/"
 WORKFLOWS = ".github/workflows/"
 CLASSIC_REASON = "protected branch hook declined"
+BROKEN_REASON = "Internal Server Error"
 RULESET_REASON = "push declined due to repository rule violations"
 
 
@@ -106,6 +107,8 @@ def workflow_reason(path: str, kind: str) -> str:
 
 def refusal(policy: dict[str, Any], old: str, new: str, ref: str) -> str:
     """Why a ref may not move; empty if it may."""
+    if policy["broken"]:
+        return BROKEN_REASON
     if new != ZERO and not policy["workflows"] and (path := strange_workflow(new)):
         return workflow_reason(path, policy["kind"])
     branch, passed = ref.removeprefix(HEADS), policy["passed"].get(new, [])

@@ -126,6 +126,7 @@ def pull(world: World, repo: Repository, item: Pull, full: bool = False) -> Shap
         "updated_at": stamp(item.updated_at),
         "closed_at": stamp(item.closed_at),
         "merged_at": stamp(item.merged_at),
+        "merge_commit_sha": item.merge_commit_sha,
         "url": api_url(world, repo, "pulls", item.number),
         "html_url": page_url(world, repo, "pull", item.number),
         "issue_url": api_url(world, repo, "issues", item.number),
@@ -175,6 +176,16 @@ def comment(world: World, repo: Repository, item: Comment) -> Shape:
     }
 
 
+UNSIGNED: Shape = {
+    "verified": False,
+    "reason": "unsigned",
+    "payload": None,
+    "signature": None,
+    "verified_at": None,
+}
+"""Of every commit: nobody here has a key."""
+
+
 def commit(world: World, repo: Repository, sha: str) -> Shape:
     """A commit. Its author is an account only if the login is known."""
     facts = bare.commit(repo.path, sha)
@@ -186,7 +197,12 @@ def commit(world: World, repo: Repository, sha: str) -> Shape:
         "node_id": f"C_{sha}",
         "url": api_url(world, repo, "commits", sha),
         "html_url": page_url(world, repo, "commit", sha),
-        "commit": {**signed, "message": facts.message, "tree": {"sha": facts.tree}},
+        "commit": {
+            **signed,
+            "message": facts.message,
+            "tree": {"sha": facts.tree},
+            "verification": UNSIGNED,
+        },
         "parents": [{"sha": p, "url": api_url(world, repo, "commits", p)} for p in facts.parents],
         **{k: account(world, who) if who else None for k, who in known.items()},
     }

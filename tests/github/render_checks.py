@@ -71,9 +71,15 @@ def overall(runs: list[CheckRun]) -> tuple[str, str | None]:
     return "COMPLETED", next((word for word in _WORST_FIRST if word in found), "FAILURE")
 
 
-def _summed_up(repo: Repository, suite: Suite) -> Shape:
+def state_of(repo: Repository, suite: Suite) -> tuple[str, str | None]:
+    """Status and conclusion of a suite now; one that was asked to run again is queued at once."""
     runs = [run for run in repo.runs_of(suite.sha) if run.suite is suite]
-    status, conclusion = overall(runs)
+    begun = max((run.attempt for run in runs), default=1)
+    return ("QUEUED", None) if suite.run and suite.run.attempt > begun else overall(runs)
+
+
+def _summed_up(repo: Repository, suite: Suite) -> Shape:
+    status, conclusion = state_of(repo, suite)
     return {"status": status.lower(), "conclusion": conclusion.lower() if conclusion else None}
 
 

@@ -152,14 +152,21 @@ def rerun_run(call: Call) -> Reply:
 
 
 def rerun_failed(call: Call) -> Reply:
-    """Run the failed jobs of a run again."""
+    """Run the failed jobs of a run again, and those that were skipped because they need them."""
     suite, _ = _run(call)
-    return _again(call, suite, [j for j in _jobs_of(call, suite) if j.conclusion in FAILED])
+    return _again(call, suite, [job for job in _jobs_of(call, suite) if _runs_again(job)])
+
+
+def _runs_again(job: CheckRun) -> bool:
+    skipped = job.conclusion == "SKIPPED" and getattr(job.origin, "rerun", None)
+    return job.conclusion in FAILED or bool(skipped)
 
 
 def _again(call: Call, suite: Suite, jobs: list[CheckRun]) -> Reply:
-    if render_checks.overall(_jobs_of(call, suite))[0] != "COMPLETED":
+    if render_checks.state_of(call.repo, suite)[0] != "COMPLETED":
         raise ApiError(403, "This workflow is already running")
+    if not jobs:
+        raise ApiError(403, "This workflow run cannot be retried")
     event = Event("rerun", call.repo, suite.sha, suite.app, suite.branch, rerun=tuple(jobs))
     call.world.tell(event, call.token)
     return Reply(201, {})

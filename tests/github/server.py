@@ -172,6 +172,10 @@ class GitHub:
         """Use up a token's quota; it comes back after so many seconds."""
         self.limits.exhaust(self.world.tokens[token], resource, seconds)
 
+    def outage(self, seconds: float, pattern: str = "") -> None:
+        """From now on every request that matches fails, until the clock has moved on so far."""
+        self.faults.fail_until(self.world.clock.passed(seconds), pattern)
+
     def app(
         self, slug: str = "sync-app", permissions: Mapping[str, str] = APP_PERMISSIONS
     ) -> AppKey:

@@ -107,6 +107,7 @@ class Pull:
     updated_at: datetime
     closed_at: datetime | None = None
     merged_at: datetime | None = None
+    merge_commit_sha: str | None = None  # where the base was moved to when it was merged
     labels: list[str] = field(default_factory=list)
     reviewers: list[str] = field(default_factory=list)
     head_repository: str = ""  # another repository's name if it comes from a fork
@@ -201,6 +202,7 @@ class Repository:
     private: bool = False
     archived: bool = False
     drafts: bool = True  # whether its plan has draft pull requests
+    broken_pushes: int = 0  # how many of the next pushes end in an error of GitHub's own
     collaborators: tuple[str, ...] = ()
     labels: list[Label] = field(default_factory=list)
     pulls: list[Pull] = field(default_factory=list)
@@ -211,6 +213,7 @@ class Repository:
     statuses: list[Status] = field(default_factory=list)
     protections: list[Protection] = field(default_factory=list)
     without_rollup: set[str] = field(default_factory=set)  # commits whose rollup is null
+    all_attempts: bool = False  # whether rollups also have the runs that a rerun replaced
     seen: dict[str, str] = field(default_factory=dict)  # refs when last looked at
 
     @property
@@ -342,6 +345,7 @@ class World:
                 and bare.is_ancestor(repository.path, pull.head_sha, sha)
             ):
                 pull.merged_at = pull.closed_at = pull.updated_at = self.clock.now()
+                pull.merge_commit_sha = sha
         if sha is None:
             return
         self.tell(Event("push", repository, sha, branch, branch), by)

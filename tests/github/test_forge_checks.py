@@ -1,11 +1,13 @@
-"""Rollups, triggers, logs and baselines."""
+"""Rollups, triggers and logs."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from nightly_sync.checks.gate import Expectations, judge
 from nightly_sync.checks.logs import CUT
-from nightly_sync.errors import StopForPerson
+from nightly_sync.errors import StopForPerson, Unreachable
 from nightly_sync.forge.base import Check, CheckStatus
 from nightly_sync.forge.github.auth import ReadTokens
 from nightly_sync.forge.github.logs import Logs
@@ -116,6 +118,24 @@ def test_a_rerun_takes_the_place_of_the_run_it_repeats(rig: Rig) -> None:
     second = _checks(rig, polls=2)["tests"]
     assert (first.conclusion, second.conclusion) == ("FAILURE", "SUCCESS")
     assert first.key == second.key
+
+
+def test_what_started_a_run_is_told_apart(rig: Rig) -> None:
+    """Reported: a red push run disappeared behind a newer green run of the same workflow."""
+    rig.site.github.ci.on_push("main2dev/*", [Act("tests", "FAILURE"), Act("lint", app="bot")])
+    sha = rig.site.github.person(rig.site.repository).push(BRANCH, {"x": "1"})
+    rig.forge.rollup(sha)
+    since = rig.forge.trigger_ci(_on_comment(rig, Act("tests"), External("out")), sha)
+    rig.forge.rollup(sha)
+    rollup = rig.forge.rollup(sha)
+    assert [(check.name, check.event, check.conclusion) for check in rollup.checks] == [
+        ("tests", f"push {BRANCH}", "FAILURE"),
+        ("lint", BRANCH, "SUCCESS"),
+        ("tests", "push pull-request/1", "SUCCESS"),
+        ("out", "", "SUCCESS"),
+    ]
+    wanted = _wanted(sha, since, expected=("tests",))
+    assert judge(rollup, wanted, since).failed == rollup.checks[:1]
 
 
 # Triggers
@@ -231,7 +251,7 @@ def test_a_bot_that_refuses_to_start_ci_is_quoted(rig: Rig) -> None:
     bot = rig.site.github.person(rig.site.repository, "copy-pr-bot[bot]")
     bot.comment(number, "not a\ncommit I trust")
     found = rig.forge.not_started_hints(number, rig.site.head, since)
-    assert found == ("copy-pr-bot[bot] said: not a commit I trust",)
+    assert found[0] == "copy-pr-bot[bot] said: not a commit I trust."
 
 
 def test_a_workflows_own_token_is_named_as_a_reason(site: Site) -> None:
@@ -242,7 +262,165 @@ def test_a_workflows_own_token_is_named_as_a_reason(site: Site) -> None:
     assert "workflow's own token" in found[0]
 
 
-# Logs and baselines
+# Reruns
+
+
+def _wanted(sha: str, since: datetime, **fields: Any) -> Expectations:
+    return Expectations(head_sha=sha, triggered_at=since, grace=timedelta(minutes=15), **fields)
+
+
+def _asked(rig: Rig) -> int:
+    """How many workflow runs were asked to run their failed jobs again."""
+    return len(rig.site.github.requests.of("rerun-failed-jobs"))
+
+
+def test_failed_jobs_run_again_in_each_workflow_they_belong_to(rig: Rig) -> None:
+    red = (Act("tests", "FAILURE", rerun=Act("tests")), Act("docs", "FAILURE", rerun=Act("docs")))
+    nightly = Act("nightly", "FAILURE", workflow="Nightly", rerun=Act("nightly"))
+    _started(rig, *red, nightly, Act("lint"))
+    old = _checks(rig, polls=2)
+    failed = tuple(old[name] for name in ("tests", "docs", "nightly"))
+    when = rig.forge.rerun(1, rig.site.head, failed)
+    assert when
+    assert (_asked(rig), len(rig.site.repository.comments)) == (2, 1)
+    new = _checks(rig, polls=2)
+    assert new["lint"] == old["lint"]
+    for name in ("tests", "docs", "nightly"):
+        first, second = old[name], new[name]
+        assert (first.conclusion, second.conclusion) == ("FAILURE", "SUCCESS")
+        assert first.key == second.key
+        assert first.completed_at
+        assert second.started_at
+        assert first.completed_at <= when <= second.started_at
+
+
+def test_right_after_the_request_no_verdict_is_made_of_the_old_results(rig: Rig) -> None:
+    """A workflow whose sentinel is skipped over a failure, and starts late the second time."""
+    tests = Act("tests", "FAILURE", rerun=Act("tests", after=1))
+    gate = Act("gate", "SKIPPED", after=1, running=0, rerun=Act("gate", after=3))
+    wanted = _wanted(rig.site.head, _started(rig, tests, gate), sentinel="gate")
+    clock = rig.site.github.world.clock
+    _checks(rig)
+    first = judge(rig.forge.rollup(rig.site.head), wanted, clock.now())
+    assert (first.kind, first.blocking[0].conclusion) == ("failed", "SKIPPED")
+    again = (*first.failed, *first.blocking)
+    clock.advance(5)  # reading logs
+    when = rig.forge.rerun(1, rig.site.head, again)
+    keys = frozenset(check.key[:3] for check in again)
+    wanted = wanted.model_copy(update={"rerun": keys, "rerun_at": when})
+    seen = [judge(rig.forge.rollup(rig.site.head), wanted, clock.now()).kind for _ in range(6)]
+    assert seen[:2] == ["not-started", "running"]
+    assert seen[2:] == ["not-started", "running", "green", "green"]
+
+
+def test_while_a_workflow_run_is_at_work_nothing_runs_again_yet(rig: Rig) -> None:
+    slow = Act("slow", running=2)
+    _started(rig, Act("other", "FAILURE", workflow="Other"), Act("tests", "FAILURE"), slow)
+    found = _checks(rig, polls=2)
+    failed = (found["other"], found["tests"])
+    with pytest.raises(Unreachable, match="still at work"):
+        rig.forge.rerun(1, rig.site.head, failed)
+    assert _asked(rig) == 0
+    _checks(rig)
+    assert rig.forge.rerun(1, rig.site.head, failed)
+    assert _asked(rig) == 2
+
+
+def test_a_rerun_whose_answer_was_lost_is_not_asked_for_again(rig: Rig) -> None:
+    _started(rig, Act("tests", "FAILURE", rerun=Act("tests", running=NEVER)))
+    failed = _checks(rig, polls=2)["tests"]
+    rig.site.github.faults.lose("rerun-failed-jobs")
+    assert rig.forge.rerun(1, rig.site.head, (failed,))
+    run = rig.site.repository.suites[-1].run
+    assert run
+    assert run.attempt == 2
+
+
+def test_what_a_rerun_replaced_is_kept_with_its_log(rig: Rig) -> None:
+    rig.site.repository.all_attempts = True
+    _started(rig, Act("tests", "FAILURE", log="first", rerun=Act("tests", log="second")))
+    old = _checks(rig, polls=2)["tests"]
+    assert rig.forge.rollup(rig.site.head).earlier == ()
+    rig.forge.rerun(1, rig.site.head, (old,))
+    _checks(rig)
+    rollup = rig.forge.rollup(rig.site.head)
+    assert rollup.earlier == (old,)
+    assert [check.conclusion for check in rollup.checks] == ["SUCCESS"]
+    assert "first" in rig.forge.log(rig.site.head, old)
+    assert "second" in rig.forge.log(rig.site.head, rollup.checks[0])
+
+
+def test_a_token_that_may_not_run_jobs_again_is_named(site: Site) -> None:
+    _started(make_rig(site, trigger=OK_TO_TEST), Act("tests", "FAILURE"))
+    weak = site.github.fine_grained({"pull_requests": "write", "actions": "read"})
+    rig = make_rig(site, ReadTokens(lambda: weak))
+    failed = _checks(rig, polls=2)["tests"]
+    with pytest.raises(GitHubError, match="lacks a permission") as caught:
+        rig.forge.rerun(1, site.head, (failed,))
+    assert not isinstance(caught.value, Unreachable)
+
+
+def test_a_workflow_run_that_github_does_not_take_again_is_explained(rig: Rig) -> None:
+    _started(rig, Act("tests", FUTURE))
+    odd = _checks(rig, polls=2)["tests"]
+    with pytest.raises(GitHubError, match="does not run it again"):
+        rig.forge.rerun(1, rig.site.head, (odd,))
+
+
+def test_other_checks_are_asked_for_by_a_new_comment_whatever_is_at_work(rig: Rig) -> None:
+    slow = Act("slow", workflow="Slow", running=NEVER)
+    _started(rig, External("out", "FAILURE"), Act("tests", "FAILURE", workflow="Other"), slow)
+    found = _checks(rig, polls=2)
+    when = rig.forge.rerun(1, rig.site.head, (found["out"], found["tests"]))
+    first, second = rig.site.repository.comments
+    assert (first.body, _asked(rig)) == (second.body, 1)
+    assert when
+    assert first.created_at < when <= second.created_at
+
+
+@pytest.mark.parametrize(("kind", "text"), [("workflow", "ci.yml"), ("label", "run ci")])
+def test_other_checks_start_anew_with_the_trigger_there_is(
+    site: Site, kind: str, text: str
+) -> None:
+    rig = make_rig(site, trigger={"kind": kind, "text": text})
+    site.github.workflow(site.repository, "CI", "ci.yml")
+    site.github.ci.on_dispatch("ci.yml", [External("out", "FAILURE")], [External("out")])
+    site.github.ci.on_label("run ci", [External("out", "FAILURE")], [External("out")])
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    rig.forge.trigger_ci(number, site.head)
+    failed = _checks(rig, polls=2)["out"]
+    when = rig.forge.rerun(number, site.head, (failed,))
+    assert when
+    new = _checks(rig, polls=2)["out"]
+    assert (failed.conclusion, new.conclusion) == ("FAILURE", "SUCCESS")
+    assert new.started_at
+    assert new.started_at >= when
+
+
+def test_where_one_check_cannot_run_again_nothing_is_started(site: Site) -> None:
+    rig = make_rig(site)
+    acts = (Act("tests", "FAILURE"), Act("lint", "FAILURE", app="bot"), External("out", "ERROR"))
+    site.github.ci.play(site.repository, site.head, acts, BRANCH)
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    found = _checks(rig, polls=2)
+    tests, lint, out = (found[name] for name in ("tests", "lint", "out"))
+    unknown = tests.model_copy(update={"suite": "1"})
+    for checks in ((lint,), (out,), (tests, lint), (tests, out), (tests, unknown), ()):
+        assert rig.forge.rerun(number, site.head, checks) is None
+    assert _asked(rig) == 0
+    assert rig.forge.rerun(number, site.head, (tests,))
+
+
+def test_nothing_runs_again_on_a_head_that_moved(rig: Rig) -> None:
+    _started(rig, Act("tests", "FAILURE"))
+    failed = _checks(rig, polls=2)["tests"]
+    rig.site.github.person(rig.site.repository).push(BRANCH, {"x": "1"})
+    with pytest.raises(StopForPerson):
+        rig.forge.rerun(1, rig.site.head, (failed,))
+    assert _asked(rig) == 0
+
+
+# Logs
 
 
 def test_a_failed_jobs_log_comes_as_it_is_and_no_token_goes_there(rig: Rig) -> None:
@@ -286,19 +464,3 @@ def test_what_has_no_log_tells_what_it_says_itself(rig: Rig) -> None:
     assert isinstance(rig.forge.log(rig.site.head, found["lint"]), str)
     unknown = found["lint"].model_copy(update={"name": "unknown"})
     assert rig.forge.log(rig.site.head, unknown) == ""
-
-
-def test_the_baseline_is_the_newest_conclusive_run_on_the_target(rig: Rig) -> None:
-    ci, person = rig.site.github.ci, rig.site.github.person(rig.site.repository)
-    old = [Act("tests", "FAILURE", log="old")]
-    ci.on_push("dev", old, [Act("tests", "CANCELLED")], [Act("other")])
-    shas = [person.push("dev", {"x": str(number)}) for number in range(3)]
-    for sha in shas:
-        rig.forge.rollup(sha)
-    _started(rig, Act("tests", "FAILURE", log="ours"))
-    check = _checks(rig, polls=2)["tests"]
-    found = rig.forge.baseline(shas[-1], check)
-    assert found
-    assert found[0].conclusion == "FAILURE"
-    assert "old" in found[1]
-    assert rig.forge.baseline(rig.site.tip("main"), check) is None

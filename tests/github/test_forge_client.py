@@ -8,7 +8,7 @@ import pytest
 from nightly_sync.errors import ConfigError, SyncError
 from nightly_sync.forge.github.address import parse
 from nightly_sync.forge.github.auth import AppTokens, ReadTokens
-from nightly_sync.forge.github.client import build_api
+from nightly_sync.forge.github.client import _generated, build_api
 from nightly_sync.forge.github.refusals import GitHubError
 from tests.github.client import BRANCH, Site
 from tests.github.forge_support import Rig, make_rig
@@ -166,9 +166,9 @@ def test_an_app_with_a_wrong_key_is_told_so(rig: Rig) -> None:
 def test_the_environments_own_token_is_not_picked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "ghp_somebody_elses")
     monkeypatch.setenv("GITHUB_JWT_TOKEN", "jwt_somebody_elses")
+    _generated.cache_clear()
     api = build_api(parse("https://github.com/acme/widgets"))
     assert set(api.transport.base_headers) == {"Accept"}
-    assert api.token is None
 
 
 def test_a_host_that_is_down_is_waited_for_by_our_own_clock_only(
@@ -202,7 +202,7 @@ def test_no_token_shows_in_errors_logs_or_representations(
         with pytest.raises(SyncError) as caught:
             act()
         shown += traceback.format_exception(caught.value)
-    things = (rig.forge, rig.client, rig.client.http, rig.client.api, rig.forge.git_credentials())
+    things = (rig.forge, rig.client, rig.client.http, rig.client.api, rig.forge.origin().access())
     shown += [repr(thing) for thing in things] + [caplog.text]
     assert "1" in caplog.text
     assert not [text for text in shown if site.token in text]

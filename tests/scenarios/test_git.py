@@ -135,17 +135,17 @@ def test_push_refuses_a_branch_that_moved_and_explains_other_refusals(tmp_path: 
     origin = tmp_path / "origin.git"
     git.init_bare(origin)
     sha = repo.git("rev-parse", "HEAD")
-    git.push(repo.path, str(origin), sha, "x/1", None, 60)
+    git.push(repo.path, git.Remote(str(origin)), sha, "x/1", None, 60)
     newer = repo.commit("Two")
     with pytest.raises(StopForPerson, match="moved on"):
-        git.push(repo.path, str(origin), newer, "x/1", "0" * 39 + "1", 60)
+        git.push(repo.path, git.Remote(str(origin)), newer, "x/1", "0" * 39 + "1", 60)
     hook = origin / "hooks" / "pre-receive"
     hook.parent.mkdir()
     hook.write_text("#!/bin/sh\necho 'GH013: rule says no' >&2\nexit 1\n")
     hook.chmod(0o755)
     words = r"origin refused the push of x/2: GH013: rule says no \(pre-receive hook declined\); "
     with pytest.raises(StopForPerson, match=words):
-        git.push(repo.path, str(origin), sha, "x/2", None, 60)
+        git.push(repo.path, git.Remote(str(origin)), sha, "x/2", None, 60)
 
 
 def test_a_folder_that_is_no_repository_is_one_sentence(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def _site(folder: Path) -> Site:
 
 
 def _merged(run: Session) -> Merged:
-    workspace.fetch(run.workspace, 60)
+    workspace.fetch(run.workspace, run.origin, 60)
     heads = workspace.branches(run.workspace)
     source, target = heads[run.config.source], heads[run.config.target]
     parted = divergence.check(run.workspace.repository, source, target, run.config)
@@ -49,7 +49,7 @@ def _followed(
     run: Session, merged: Merged, pull: PullRequest, fixers: Sequence[Fixer] = ()
 ) -> Watched:
     head = step.head_of(run.workspace.repository, merged)
-    return ci.follow(run, pull, head, fixers, lambda verdict: None)
+    return ci.follow(run, pull, head, fixers, lambda verdict, cost: None)
 
 
 def _opened(config: SyncConfig, run_id: str = "one") -> Any:
@@ -211,8 +211,9 @@ def test_a_repair_that_somebody_overtook_stops_the_run_and_overwrites_nothing(
     with _opened(site.config(checks=[RED])) as run:
         merged = _merged(run)
         pull = publish.publish(run, merged)
-        with pytest.raises(StopForPerson, match="somebody moved it"):
-            _followed(run, merged, pull, (Overtaken(site, pull),))
+        watched = _followed(run, merged, pull, (Overtaken(site, pull),))
+    assert "somebody moved it" in watched.stopped
+    assert watched.rounds == 0
     assert site.branches()[pull.branch] == site.repo.git("rev-parse", "hand")
 
 

@@ -20,7 +20,7 @@ from nightly_sync.checks.gate import Expectations, judge
 from nightly_sync.checks.logs import CUT
 from nightly_sync.checks.triage import triage
 from nightly_sync.config import CheckCommand, SyncConfig
-from nightly_sync.errors import ConfigError, StopForPerson, SyncError
+from nightly_sync.errors import ConfigError, StopForPerson, SyncError, Unreachable
 from nightly_sync.forge import local_files
 from nightly_sync.forge.base import Check, CheckStatus, Forge, Rollup
 from nightly_sync.forge.local import LocalForge, state_folder
@@ -187,7 +187,7 @@ def test_comments_labels_and_closing_delete_nothing(site: Site) -> None:
     assert (found.open, found.labels, found.body) == (False, ("sync", "big", "new"), "new body")
     page = Path(found.url).read_text()
     assert page.index("new body") < page.index("First words") < page.index("Nothing left to do")
-    assert BRANCH in git.remote_branches(site.workspace, str(site.origin))
+    assert BRANCH in git.remote_branches(site.workspace, git.Remote(str(site.origin)))
 
 
 def test_two_processes_that_open_a_draft_at_once_get_the_same_one(site: Site) -> None:
@@ -482,6 +482,96 @@ def test_other_checks_in_the_config_start_a_run_of_their_own(site: Site, held: H
     held.release()
 
 
+def flaky(folder: Path) -> CheckCommand:
+    """A check that fails the first time."""
+    flag = folder / "flag"
+    code = f'import pathlib; p = pathlib.Path("{flag}"); seen = p.exists(); p.touch(); assert seen'
+    return command("flaky", code)
+
+
+def test_failed_checks_run_again_and_nothing_of_the_first_run_is_lost(
+    site: Site, tmp_path: Path
+) -> None:
+    forge = site.forge(command("lint", 'print("first")'), flaky(tmp_path))
+    forge.create_draft(BRANCH, "dev", "t", "b")
+    since = forge.trigger_ci(1, site.head)
+    first = finished(forge, site.head)
+    failed = first["flaky"]
+    when = forge.rerun(1, site.head, (failed,))
+    assert when is not None
+    wanted = Expectations(
+        head_sha=site.head,
+        triggered_at=since,
+        grace=timedelta(minutes=1),
+        sentinel="flaky",
+        rerun=frozenset({failed.key[:3]}),
+        rerun_at=when,
+    )
+    second = finished(forge, site.head)
+    assert list(second) == ["lint", "flaky"]
+    assert second["lint"] == first["lint"]
+    again = second["flaky"]
+    assert (again.conclusion, again.suite) == ("SUCCESS", "2")
+    assert again.started_at is not None
+    assert since < when <= again.started_at
+    rollup = forge.rollup(site.head)
+    assert rollup.earlier == (failed,)
+    assert judge(rollup, wanted, datetime.now(UTC)).kind == "green"
+    assert "AssertionError" in forge.log(site.head, failed)
+    assert "first" in forge.log(site.head, second["lint"])
+    assert Path(failed.url).read_text() == forge.log(site.head, failed)
+
+
+def test_a_rerun_at_work_is_joined_with_the_results_that_stand(site: Site, held: Held) -> None:
+    forge = site.forge(command("lint", "pass"), held.check)
+    forge.create_draft(BRANCH, "dev", "t", "b")
+    since = forge.trigger_ci(1, site.head)
+    _, runner = held.await_start()
+    while forge.rollup(site.head).checks[0].status is not CheckStatus.COMPLETED:
+        forge.wait(site.head, PATIENCE)
+    os.kill(runner, signal.SIGKILL)
+    first = finished(forge, site.head)
+    held.release()
+    assert forge.rerun(1, site.head, (first["held"],))
+    held.await_start()
+    joined = forge.trigger_ci(1, site.head)
+    assert first["lint"].started_at is not None
+    assert since <= joined <= first["lint"].started_at
+    lint, again = forge.rollup(site.head).checks
+    assert (lint, again.suite) == (first["lint"], "2")
+    held.release()
+
+
+def test_nothing_runs_again_while_a_check_is_at_work(site: Site, held: Held) -> None:
+    forge = site.forge(held.check, command("fails", "assert 0"))
+    forge.create_draft(BRANCH, "dev", "t", "b")
+    forge.trigger_ci(1, site.head)
+    held.await_start()
+    while (failed := forge.rollup(site.head).checks[1]).status is not CheckStatus.COMPLETED:
+        forge.wait(site.head, PATIENCE)
+    with pytest.raises(Unreachable, match="held did not end"):
+        forge.rerun(1, site.head, (failed,))
+    held.release()
+    finished(forge, site.head)
+
+
+def test_what_the_newest_run_does_not_have_cannot_run_again(site: Site) -> None:
+    forge = site.forge(command("fails", "assert 0"))
+    forge.create_draft(BRANCH, "dev", "t", "b")
+    failed = Check(name="fails", status=CheckStatus.COMPLETED, conclusion="FAILURE")
+    assert forge.rerun(1, site.head, (failed,)) is None
+    forge.trigger_ci(1, site.head)
+    known = finished(forge, site.head)["fails"]
+    assert forge.rerun(1, site.head, ()) is None
+    assert forge.rerun(1, site.head, (known, failed)) is None
+    assert site.forge(command("fails", "pass")).rerun(1, site.head, (known,)) is None
+    attempts = state_folder(str(site.origin)) / "ci" / site.head
+    assert [item.name for item in attempts.iterdir()] == ["1"]
+    site.push_more()
+    with pytest.raises(StopForPerson):
+        forge.rerun(1, site.head, (known,))
+
+
 def test_without_checks_the_rollup_stays_empty(site: Site) -> None:
     forge = site.forge()
     forge.create_draft(BRANCH, "dev", "t", "b")
@@ -531,10 +621,10 @@ def test_the_baseline_runs_the_check_on_the_untouched_target_once(
     for _ in range(2):
         found = site.forge(check_command).baseline(site.target, head_check)
         assert found is not None
-        check, log = found
-        assert (check.name, check.conclusion) == ("tests", "FAILURE")
-        assert "False" in log.splitlines()
-        assert "AssertionError" in log
+        assert (found.check.name, found.check.conclusion) == ("tests", "FAILURE")
+        assert "False" in found.log.splitlines()
+        assert "AssertionError" in found.log
+        assert found.where == f"the untouched target {site.target[:12]}"
     assert count.read_text() == "x"
     assert site.forge().rollup(site.target).checks == (), "a baseline is no run of the target's CI"
 

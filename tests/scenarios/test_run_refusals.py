@@ -24,7 +24,7 @@ def _run(tmp_path: Path, **fields: Any) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("fields", "code", "words"),
     [
-        ({"repository": "https://example.com/a/b.git", "checks": CHECK}, Exit.USAGE, "not on this"),
+        ({"repository": "https://example.com/b", "checks": CHECK}, Exit.USAGE, "no address"),
         ({"repository": "{tmp}/nope", "checks": CHECK}, Exit.FAILED, "there is no repository at"),
         ({"repository": "{tmp}/repo"}, Exit.USAGE, "no_ci"),
         ({"repository": "{tmp}/repo", "checks": CHECK, "sourc": "x"}, Exit.USAGE, "sourc"),

@@ -107,10 +107,11 @@ def test_a_push_never_moves_a_branch_somebody_else_made(tmp_path: Path) -> None:
     merge, _ = _merge(repo, settings)
     repo.git("clone", "-q", "--bare", ".", "../origin.git")
     origin = tmp_path / "origin.git"
+    remote = git.Remote(str(origin))
     repo.git("push", "-q", str(origin), f"dev:refs/heads/{NAME}")
     target = repo.git("rev-parse", "dev")
     with pytest.raises(StopForPerson, match="moved on"):
-        sync_branch.push_commit(repo.path, str(origin), target, merge, Choice(name=NAME), settings)
+        sync_branch.push_commit(repo.path, remote, target, merge, Choice(name=NAME), settings)
     assert git.refs(origin, f"refs/heads/{NAME}") == {f"refs/heads/{NAME}": target}
 
 
@@ -118,7 +119,7 @@ def test_a_fix_replaces_only_the_tip_that_was_last_seen(tmp_path: Path) -> None:
     repo = _repo(tmp_path / "work")
     settings = config(repo)
     repo.git("clone", "-q", "--bare", ".", "../origin.git")
-    origin = str(tmp_path / "origin.git")
+    origin = git.Remote(str(tmp_path / "origin.git"))
     target = repo.git("rev-parse", "dev")
     merge, _ = _merge(repo, settings)
     sync_branch.push_commit(repo.path, origin, target, merge, Choice(name=NAME), settings)

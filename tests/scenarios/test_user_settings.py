@@ -45,10 +45,11 @@ def test_bare_repositories_work_where_the_user_must_name_them(
     _home(tmp_path, monkeypatch, ".gitconfig", "[safe]\n\tbareRepository = explicit\n")
     repo = diverged(tmp_path / "r", {"a": "1\n"}, {"a": "2\n"}, {"b": "1\n"})
     place = _opened(repo, tmp_path)
-    workspace.fetch(place, 60)
+    origin = git.Remote(place.origin)
+    workspace.fetch(place, origin, 60)
     sha = repo.git("rev-parse", "main")
     assert git.commit_of(place.repository, "origin/main") == sha
-    git.push(place.repository, place.origin, sha, "main2dev/1", None, 60)
+    git.push(place.repository, origin, sha, "main2dev/1", None, 60)
     assert repo.git("rev-parse", "main2dev/1") == sha
 
 

@@ -75,14 +75,14 @@ def test_fetch_follows_origin_and_keeps_our_own_refs(tmp_path: Path) -> None:
     repo = diverged(tmp_path / "origin", {"a": "1\n"}, {"a": "2\n"}, {"b": "1\n"})
     config = _config(repo.path, tmp_path)
     place = workspace.open_workspace(config, "run-1")
-    workspace.fetch(place, 60)
+    workspace.fetch(place, git.Remote(place.origin), 60)
     assert workspace.branches(place) == {
         name: repo.git("rev-parse", name) for name in ("main", "dev")
     }
     sha = repo.git("rev-parse", "main")
     git.run(place.repository, "update-ref", "refs/nightly-sync/keep", sha)
     repo.git("branch", "-D", "main")
-    workspace.fetch(place, 60)
+    workspace.fetch(place, git.Remote(place.origin), 60)
     assert set(workspace.branches(place)) == {"dev"}
     assert git.refs(place.repository, "refs/nightly-sync") == {"refs/nightly-sync/keep": sha}
 
@@ -105,10 +105,11 @@ def test_locks_of_a_killed_git_are_removed(tmp_path: Path, lock: str) -> None:
     repo = diverged(tmp_path / "origin", {"a": "1\n"}, {"a": "2\n"}, {"b": "1\n"})
     config = _config(repo.path, tmp_path)
     place = workspace.open_workspace(config, "run-1")
-    workspace.fetch(place, 60)
+    workspace.fetch(place, git.Remote(place.origin), 60)
     repo.git("branch", "-f", "main", "dev")
     (place.repository / lock).touch()
-    workspace.fetch(workspace.open_workspace(config, "run-2"), 60)
+    again = workspace.open_workspace(config, "run-2")
+    workspace.fetch(again, git.Remote(again.origin), 60)
     assert not (place.repository / lock).exists()
     assert workspace.branches(place)["main"] == repo.git("rev-parse", "dev")
 
@@ -121,7 +122,7 @@ def test_a_workspace_that_is_half_made_is_completed(tmp_path: Path) -> None:
     half.mkdir(parents=True)
     (half / "HEAD").write_text("ref: refs/heads/main\n")
     place = workspace.open_workspace(config, "run-1")
-    workspace.fetch(place, 60)
+    workspace.fetch(place, git.Remote(place.origin), 60)
     assert set(workspace.branches(place)) == {"main", "dev"}
 
 
@@ -132,7 +133,7 @@ def test_a_relative_workspace_lies_where_the_command_runs(
     repo = diverged(tmp_path / "origin", {"a": "1\n"}, {"a": "2\n"}, {"b": "1\n"})
     monkeypatch.chdir(tmp_path)
     place = workspace.open_workspace(_config(repo.path, tmp_path, workspace="ws"), "run-1")
-    workspace.fetch(place, 60)
+    workspace.fetch(place, git.Remote(place.origin), 60)
     assert place.home.parent == tmp_path / "ws"
 
 

@@ -96,7 +96,7 @@ def test_the_report_gets_log_lines_baseline_and_exemptions() -> None:
         HEAD,
         verdict,
         failures=(triage(check, "FAILED tests/test_a.py::test_b - assert 1 == 2"),),
-        baselines={check.key: Classification(pre_existing=False, evidence="It passes there.")},
+        baselines={check: Classification(pre_existing=False, evidence="It passes there.")},
     )
     found = checks_facts(watched, ("*codecov*",))
     assert "It passes there." in found.failed[0].evidence
@@ -112,8 +112,8 @@ def test_two_checks_of_one_name_keep_their_own_baselines() -> None:
         kind=VerdictKind.FAILED, reason="", final=True, failed=(first,), pre_existing=(second,)
     )
     baselines = {
-        first.key: Classification(pre_existing=False, evidence="It passes there."),
-        second.key: Classification(pre_existing=True, evidence="It fails there."),
+        first: Classification(pre_existing=False, evidence="It passes there."),
+        second: Classification(pre_existing=True, evidence="It fails there."),
     }
     found = checks_facts(Watched(HEAD, verdict, baselines=baselines), ())
     assert "It passes there." in found.failed[0].evidence

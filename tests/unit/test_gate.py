@@ -342,9 +342,226 @@ def test_namesakes_of_another_app_or_workflow_both_count(field: str) -> None:
     assert judge(check(SENTINEL), failed, newer).kind == "failed"
 
 
+PUSH, BOT = "push main2dev/x", "push pull-request/12"
+
+
+@pytest.mark.parametrize("event", [PUSH, "pull_request main2dev/x", ""])
+@pytest.mark.parametrize("workflow", ["ci.yml", "push.yml"])
+def test_a_red_run_is_not_hidden_by_a_newer_green_one_of_another_event(
+    event: str, workflow: str
+) -> None:
+    """Reported: a red push run disappeared behind a newer green run of a pull request."""
+    red = check("lint", "FAILURE", workflow=workflow, event=event)
+    later = {"suite": "2", "started_at": TRIGGER + 2 * MINUTE}
+    green = red.model_copy(update={"conclusion": "SUCCESS", "event": BOT, **later})
+    for runs in ((red, green), (green, red)):
+        verdict = judge(check(SENTINEL), *runs)
+        assert (verdict.kind, verdict.failed, verdict.outdated) == ("failed", (red,), ())
+
+
+def test_a_newer_red_run_counts_beside_an_older_green_one_of_another_event() -> None:
+    green = check("lint", event=PUSH)
+    red = check("lint", "FAILURE", event=BOT, suite="2", started_at=TRIGGER + 2 * MINUTE)
+    assert judge(check(SENTINEL), green, red).failed == (red,)
+
+
+def test_a_newer_run_of_the_same_event_still_replaces_the_older_one() -> None:
+    red = check("lint", "FAILURE", event=PUSH)
+    green = check("lint", event=PUSH, suite="2", started_at=TRIGGER + 2 * MINUTE)
+    verdict = judge(check(SENTINEL), red, green)
+    assert (verdict.kind, verdict.outdated) == ("green", (red,))
+
+
+def test_what_the_trigger_starts_on_its_own_branch_stands_in_for_the_push_before_it() -> None:
+    old = [
+        check(name, result, event=PUSH, started_at=TRIGGER - MINUTE)
+        for name, result in ((SENTINEL, "FAILURE"), ("lint", "FAILURE"), ("docs", "SUCCESS"))
+    ]
+    new = [check(name, event=BOT, suite="2") for name in (SENTINEL, "lint", "docs")]
+    assert judge(*old, *new).kind == "green"
+    assert judge(*old, *new[:2]).missing == ("docs",)
+    assert judge(*old, new[0], check("lint", "FAILURE", event=BOT, suite="2")).kind == "failed"
+
+
+def test_a_sentinel_that_two_events_started_since_the_trigger_must_succeed_in_both() -> None:
+    green = check(SENTINEL, event=BOT, suite="2", started_at=TRIGGER + 2 * MINUTE)
+    for conclusion, kind in (("SUCCESS", "green"), ("FAILURE", "failed"), ("SKIPPED", "blocked")):
+        assert judge(check(SENTINEL, conclusion, event=PUSH), green).kind == kind
+
+
+def test_results_that_a_rerun_replaced_never_count() -> None:
+    earlier = (check("lint", "FAILURE"), check(SENTINEL), check("docs"))
+    bare = Rollup(sha=HEAD, checks=(check("lint"),), earlier=earlier)
+    verdict = gate.judge(bare, expectations(expected=("docs",)), TRIGGER + 60 * MINUTE)
+    assert verdict.missing == (SENTINEL, "docs")
+    assert verdict.outdated == ()
+    full = Rollup(sha=HEAD, checks=(check(SENTINEL), check("lint")), earlier=earlier)
+    assert gate.judge(full, expectations(), TRIGGER + 60 * MINUTE).kind == "green"
+
+
+ASKED = TRIGGER + 10 * MINUTE
+
+
+def rerun(*checks: Check, now: datetime = ASKED + MINUTE, **fields: Any) -> gate.Verdict:
+    """The verdict after `lint` and the sentinel were asked to run again."""
+    keys = {("lint", "actions", "ci.yml"), (SENTINEL, "actions", "ci.yml")}
+    return judge(*checks, now=now, **{"rerun": keys, "rerun_at": ASKED, **fields})
+
+
+def again(name: str, conclusion: str | None = "SUCCESS", **fields: Any) -> Check:
+    """A result that came after the request."""
+    return check(
+        name,
+        conclusion,
+        **{"started_at": ASKED + MINUTE, "completed_at": ASKED + 2 * MINUTE, **fields},
+    )
+
+
+BAD = ["FAILURE", "ERROR", "TIMED_OUT", "CANCELLED", "STARTUP_FAILURE", "NOT_INVENTED_YET", None]
+
+
+@pytest.mark.parametrize("conclusion", BAD)
+@pytest.mark.parametrize("started", [TRIGGER + MINUTE, None])
+def test_the_result_that_a_rerun_was_asked_for_is_outdated_and_missing(
+    conclusion: str | None, started: datetime | None
+) -> None:
+    old = check("lint", conclusion, workflow="ci.yml", started_at=started)
+    verdict = rerun(check(SENTINEL, "SUCCESS"), old)
+    assert (verdict.kind, verdict.final) == ("not-started", False)
+    assert verdict.reason == "Not started yet: lint."
+    assert (verdict.failed, verdict.blocking, verdict.outdated) == ((), (), (old,))
+    assert (names(verdict.passed), verdict.missing) == ([SENTINEL], ("lint",))
+
+
+def test_a_result_that_was_proven_pre_existing_is_waited_for_too() -> None:
+    old = check("lint", "FAILURE")
+    fields: dict[str, Any] = {"pre_existing": {old}, "accept_pre_existing": True}
+    verdict = rerun(check(SENTINEL), old, **fields)
+    assert (verdict.kind, verdict.missing) == ("not-started", ("lint",))
+
+
+def test_the_sentinel_that_was_skipped_over_a_failure_is_waited_for() -> None:
+    verdict = rerun(check(SENTINEL, "SKIPPED"), check("lint", "FAILURE"))
+    assert (verdict.kind, verdict.missing) == ("not-started", (SENTINEL, "lint"))
+
+
+def test_the_new_result_of_a_rerun_decides() -> None:
+    sentinel = again(SENTINEL)
+    assert rerun(sentinel, again("lint")).kind == "green"
+    assert rerun(sentinel, again("lint", started_at=ASKED)).kind == "green"
+    for start in (ASKED, ASKED + MINUTE):
+        fails = again("lint", "FAILURE", started_at=start, completed_at=start + MINUTE)
+        assert rerun(sentinel, fails).kind == "failed"
+    running = check("lint", None, status=CheckStatus.QUEUED, started_at=None)
+    assert rerun(check(SENTINEL, "FAILURE"), running).kind == "running"
+
+
+def test_a_rerun_leaves_all_other_results_as_they_are() -> None:
+    sentinel = check(SENTINEL)
+    for other in ({"workflow": "push.yml"}, {"app": "dco", "workflow": ""}):
+        assert rerun(sentinel, check("lint", "FAILURE", **other)).kind == "failed"
+    assert rerun(sentinel, check("tests", "FAILURE")).kind == "failed"
+    assert rerun(sentinel, check("lint")).kind == "green"
+    assert rerun(sentinel, check("lint", "FAILURE"), exempt=("lint",)).kind == "green"
+
+
+def test_without_the_time_of_a_request_no_old_failure_is_excused() -> None:
+    assert rerun(check(SENTINEL), check("lint", "FAILURE"), rerun_at=None).kind == "failed"
+    skipped = check("docs", "SKIPPED")
+    assert rerun(check(SENTINEL), skipped, rerun_at=None, now=TRIGGER + 6 * MINUTE).kind == "green"
+
+
+def test_what_was_at_work_at_the_time_of_the_request_was_no_part_of_it() -> None:
+    """One (name, app, workflow) may run for two events at once."""
+    within = check("lint", "FAILURE", completed_at=ASKED + MINUTE)
+    assert rerun(check(SENTINEL), within).kind == "not-started"
+    assert rerun(check(SENTINEL), check("lint", "FAILURE", completed_at=None)).missing
+    beyond = check("lint", "FAILURE", completed_at=ASKED + timedelta(seconds=61))
+    assert rerun(check(SENTINEL), beyond).kind == "failed"
+
+
+@pytest.mark.parametrize(
+    "namesake",
+    [
+        check("lint"),
+        again("lint"),
+        check("lint", suite="2"),  # of the same start
+        check("lint", suite="2", event=BOT),
+        again("lint", suite="2", event=BOT),
+    ],
+)
+def test_no_namesake_stands_in_for_a_check_that_is_to_run_again(namesake: Check) -> None:
+    old = check("lint", "FAILURE")
+    verdict = rerun(again(SENTINEL), old, namesake, now=ASKED + 60 * MINUTE)
+    assert (verdict.kind, verdict.final, verdict.missing) == ("not-started", True, ("lint",))
+
+
+def test_a_newer_suite_replaces_what_was_asked_to_run_again() -> None:
+    old = check("lint", "FAILURE")
+    verdict = rerun(again(SENTINEL, suite="2"), old, again("lint", suite="2"))
+    assert (verdict.kind, verdict.outdated) == ("green", (old,))
+
+
+@pytest.mark.parametrize(("minutes", "final"), [(14, False), (15, True)])
+def test_a_rerun_gets_a_grace_period_of_its_own(minutes: int, final: bool) -> None:
+    old = check("lint", "FAILURE", completed_at=ASKED + MINUTE)
+    verdict = rerun(check(SENTINEL), old, now=ASKED + minutes * MINUTE)
+    assert (verdict.kind, verdict.final) == ("not-started", final)
+    assert verdict.reason.startswith("Never started: lint" if final else "Not started yet: lint")
+
+
+def test_the_grace_period_of_a_trigger_after_a_rerun_is_not_cut_short() -> None:
+    earlier = TRIGGER - 60 * MINUTE
+    assert not rerun(now=TRIGGER + 14 * MINUTE, rerun_at=earlier).final
+
+
+def test_a_job_skipped_over_the_failure_may_still_run_after_the_rerun() -> None:
+    skipped = check("docs", "SKIPPED", completed_at=TRIGGER + 5 * MINUTE)
+    fields: dict[str, Any] = {"sentinel": None, "expected": ("lint", "docs")}
+    late = ASKED + 2 * MINUTE + 15 * MINUTE
+    verdict = rerun(again("lint"), skipped, now=late - MINUTE, **fields)
+    assert (verdict.kind, verdict.final) == ("running", False)
+    assert verdict.reason == "May still run after the rerun: docs (SKIPPED)."
+    assert rerun(again("lint"), skipped, now=late, **fields).kind == "green"
+    assert rerun(again("lint"), again("docs", "SKIPPED"), **fields).kind == "green"
+    assert rerun(again("lint"), check("docs"), **fields).kind == "green"
+
+
+@pytest.mark.parametrize("other", [{"workflow": "push.yml"}, {"app": "dco"}])
+def test_jobs_of_workflows_that_do_not_run_again_are_settled(other: dict[str, Any]) -> None:
+    assert rerun(again(SENTINEL), again("lint"), check("docs", "SKIPPED", **other)).kind == "green"
+    assert rerun(check("lint", "SKIPPED"), sentinel=None, expected=("lint",)).kind == "running"
+
+
+def test_an_app_without_workflows_has_no_jobs_that_wait_for_each_other() -> None:
+    skipped = outside("DCO", "SKIPPED")
+    assert rerun(check(SENTINEL), skipped, rerun={("other", "dco", "")}).kind == "green"
+
+
+def test_a_sentinel_that_succeeded_anew_has_waited_for_the_jobs_of_its_workflow() -> None:
+    skipped = check("docs", "SKIPPED")
+    assert rerun(again(SENTINEL), again("lint"), skipped).kind == "green"
+    assert rerun(check(SENTINEL), again("lint"), skipped).kind == "running"
+    elsewhere = again(SENTINEL, workflow="push.yml")
+    assert rerun(elsewhere, again("lint"), skipped).kind == "running"
+    assert rerun(again(SENTINEL, app="dco"), again("lint"), skipped).kind == "running"
+
+
+def test_progress_counts_what_has_ended_among_all_that_counts() -> None:
+    proven = check("slow", "FAILURE")
+    verdict = judge(
+        *(check(SENTINEL), proven, check("lint", "ERROR"), check("docs", "CANCELLED")),
+        *(check("tests", status=CheckStatus.QUEUED), check("bot"), check("a"), check("b")),
+        expected=("later",),
+        exempt=("bot",),
+        pre_existing={proven},
+    )
+    assert gate.progress_of(verdict) == (5, 8)
+
+
 def test_only_pre_existing_failures_leave_the_draft() -> None:
     old = check("slow tests", "FAILURE")
-    verdict = judge(check(SENTINEL), old, pre_existing={old.key})
+    verdict = judge(check(SENTINEL), old, pre_existing={old})
     assert (verdict.kind, verdict.final) == ("pre-existing-only", True)
     assert (verdict.pre_existing, verdict.failed) == ((old,), ())
     assert verdict.reason == "Only failures that the target has too: slow tests (FAILURE)."
@@ -352,17 +569,19 @@ def test_only_pre_existing_failures_leave_the_draft() -> None:
 
 def test_accepted_pre_existing_failures_are_green_and_the_reason_says_so() -> None:
     old = check("slow tests", "ERROR")
-    verdict = judge(check(SENTINEL), old, pre_existing={old.key}, accept_pre_existing=True)
+    verdict = judge(check(SENTINEL), old, pre_existing={old}, accept_pre_existing=True)
     assert verdict.kind == "green"
     assert verdict.reason.startswith("Green only because the config accepts pre-existing failures")
     assert judge(check(SENTINEL), accept_pre_existing=True).reason.startswith("Every check")
 
 
-def test_a_proof_of_one_check_does_not_cover_another_or_another_suite() -> None:
+def test_a_proof_of_one_result_covers_no_other_check_suite_or_later_result() -> None:
     old = check("slow tests", "FAILURE")
     other = old.model_copy(update={"suite": "2", "started_at": TRIGGER + 2 * MINUTE})
-    assert judge(check(SENTINEL), other, pre_existing={old.key}).kind == "failed"
-    both = judge(check(SENTINEL), old, check("lint", "FAILURE"), pre_existing={old.key})
+    later = old.model_copy(update={"started_at": TRIGGER + 2 * MINUTE})
+    assert judge(check(SENTINEL), other, pre_existing={old}).kind == "failed"
+    assert judge(check(SENTINEL), later, pre_existing={old}).kind == "failed"
+    both = judge(check(SENTINEL), old, check("lint", "FAILURE"), pre_existing={old})
     assert (both.kind, names(both.failed)) == ("failed", ["lint"])
 
 
@@ -371,13 +590,13 @@ def test_a_proof_of_one_check_does_not_cover_another_or_another_suite() -> None:
 )
 def test_only_a_failure_that_ran_to_the_end_can_be_pre_existing(conclusion: str, kind: str) -> None:
     old = check("slow tests", conclusion)
-    verdict = judge(check(SENTINEL), old, pre_existing={old.key}, accept_pre_existing=True)
+    verdict = judge(check(SENTINEL), old, pre_existing={old}, accept_pre_existing=True)
     assert verdict.kind == kind
 
 
 def test_pre_existing_failures_wait_for_the_rest() -> None:
     old = check("slow tests", "FAILURE")
-    fields: dict[str, Any] = {"pre_existing": {old.key}, "accept_pre_existing": True}
+    fields: dict[str, Any] = {"pre_existing": {old}, "accept_pre_existing": True}
     running = check("lint", None, status=CheckStatus.IN_PROGRESS)
     assert judge(check(SENTINEL), old, running, **fields).kind == "running"
     assert judge(old, **fields).kind == "not-started"
@@ -393,5 +612,5 @@ def test_a_reason_names_at_most_five_checks() -> None:
 def test_a_verdict_survives_json() -> None:
     verdict = judge(check(SENTINEL), check("lint", "FAILURE"), expected=("docs",))
     assert gate.Verdict.model_validate_json(verdict.model_dump_json()) == verdict
-    wanted = expectations(pre_existing={check("lint").key})
+    wanted = expectations(pre_existing={check("lint")})
     assert gate.Expectations.model_validate_json(wanted.model_dump_json()) == wanted

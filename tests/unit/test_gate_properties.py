@@ -27,6 +27,7 @@ CONCLUSIONS = (
 )
 MOMENTS = (None, *(TRIGGER + minutes * MINUTE for minutes in range(-2, 4)))
 NAMES = ("gate", "lint", "tests", "docs", "coverage (unit)", "code review")
+EVENTS = ("", "push dev", "push pull-request/1")
 Case = tuple[list[Check], Expectations]
 
 
@@ -38,6 +39,7 @@ def random_check(random: Random) -> Check:
         app=random.choice(("actions", "actions", "dco")),
         workflow=random.choice(("ci.yml", "ci.yml", "")),
         suite=random.choice(("1", "2")),
+        event=random.choice(EVENTS),
         status=CheckStatus.COMPLETED if usual else random.choice(list(CheckStatus)),
         conclusion=random.choice(PASSING if usual else CONCLUSIONS),
         started_at=TRIGGER + MINUTE if usual else random.choice(MOMENTS),
@@ -89,7 +91,7 @@ def counts(check: Check, found: list[Check], wanted: Expectations) -> bool:
     """Must this check be green? Not if it is exempt, or a run in another suite replaced it."""
     if exempt(check, wanted):
         return False
-    runs = [run for run in found if (run.name, run.app, run.workflow) == check.key[:3]]
+    runs = [run for run in found if run.key[:3] == check.key[:3] and run.event == check.event]
     starts = [run.started_at for run in runs if run.started_at]
     own = [run.started_at for run in runs if run.started_at and run.suite == check.suite]
     return len(starts) < len(runs) or max(own) == max(starts)
@@ -167,7 +169,7 @@ def test_without_a_check_that_counts_only_no_ci_is_green() -> None:
 def test_proven_failures_are_green_only_where_they_are_accepted() -> None:
     accepted = 0
     for found, wanted in cases():
-        proven = frozenset(check.key for check in found)
+        proven = frozenset(found)
         verdict = weigh(found, wanted, pre_existing=proven)
         assert not (verdict.kind == VerdictKind.GREEN and verdict.pre_existing)
         second = weigh(found, wanted, pre_existing=proven, accept_pre_existing=True)
@@ -179,10 +181,64 @@ def test_proven_failures_are_green_only_where_they_are_accepted() -> None:
     assert accepted
 
 
+def asked_again(random: Random, found: list[Check]) -> dict[str, object]:
+    """A rerun of some checks at some time; now and then with no time at all."""
+    keys = frozenset(check.key[:3] for check in found if random.random() < 0.7)
+    return {"rerun": keys, "rerun_at": random.choice(MOMENTS)}
+
+
+def test_no_rerun_whatsoever_makes_anything_green() -> None:
+    random = Random(9)
+    seen = Counter[bool]()
+    for found, wanted in cases()[::2]:
+        changes = asked_again(random, found)
+        green = weigh(found, wanted, **changes).kind == VerdictKind.GREEN
+        assert green <= (weigh(found, wanted).kind == VerdictKind.GREEN)
+        proven = {"pre_existing": frozenset(c.key for c in found), "accept_pre_existing": True}
+        accepted = weigh(found, wanted, **changes, **proven).kind == VerdictKind.GREEN
+        assert accepted <= (weigh(found, wanted, **proven).kind == VerdictKind.GREEN)
+        seen[green] += 1
+    assert seen[True] > 50
+
+
+def test_an_old_failure_that_is_to_run_again_is_neither_read_nor_forgotten() -> None:
+    random = Random(10)
+    reached = 0
+    for found, wanted in cases()[::2]:
+        changes = asked_again(random, found)
+        verdict = weigh(found, wanted, **changes)
+        old = [c for c in verdict.outdated if counts(c, found, wanted) and bad(c)]
+        before = weigh(found, wanted)
+        waited = [c for c in old if c in (*before.failed, *before.blocking)]
+        assert all(check.name in verdict.missing for check in waited)
+        assert not {*verdict.failed, *verdict.blocking} - {*before.failed, *before.blocking}
+        reached += bool(waited)
+    assert reached > 10
+
+
+def test_telling_events_apart_makes_nothing_green() -> None:
+    differ = 0
+    for found, wanted in cases()[::2]:
+        alike = [check.model_copy(update={"event": ""}) for check in found]
+        apart, together = weigh(found, wanted).kind, weigh(alike, wanted).kind
+        assert (apart == VerdictKind.GREEN) <= (together == VerdictKind.GREEN)
+        differ += apart != together
+    assert differ
+
+
+def test_results_that_a_rerun_replaced_change_no_verdict() -> None:
+    random = Random(11)
+    for found, wanted in cases()[::2]:
+        earlier = tuple(random_check(random) for _ in range(random.randrange(4)))
+        rollup = Rollup(sha=HEAD, checks=tuple(found))
+        with_earlier = rollup.model_copy(update={"earlier": earlier})
+        assert judge(with_earlier, wanted, LATE) == judge(rollup, wanted, LATE)
+
+
 def test_the_random_rollups_reach_every_verdict() -> None:
     """A property of green rollups would prove nothing if there were none."""
     seen = Counter(
-        weigh(found, wanted, pre_existing=frozenset(check.key for check in found[:2])).kind
+        weigh(found, wanted, pre_existing=frozenset(found[:2])).kind
         for found, wanted in cases()
     )
     assert set(seen) == set(VerdictKind) - {VerdictKind.STALE}

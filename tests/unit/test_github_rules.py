@@ -10,6 +10,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from nightly_sync.checks.baseline import conclusive
 from nightly_sync.checks.logs import CUT
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.base import Check, CheckStatus, Rollup
@@ -32,7 +33,6 @@ from nightly_sync.forge.github.rollup import (
     CheckRun,
     Rollups,
     StatusContext,
-    conclusive,
     newest,
     status_of,
 )

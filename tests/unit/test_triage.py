@@ -125,6 +125,7 @@ def test_a_failing_test_is_named_with_the_lines_that_matter() -> None:
         ("a/lib/python3/b.py::t", "a/lib/python3/b.py::t"),
         ("t.py::test_x[/tmp/ab12-c]", "t.py::test_x[<tmp>]"),
         ("/var/tmp/nightly-sync-ci-0a1b2c3d/4/tests/t.py::t", "tests/t.py::t"),
+        ("/tmp/nightly-sync-tree-a_1b2c3d/tree/tests/t.py::t", "tests/t.py::t"),
         ("/home/runner/work/repo/repo/tests/t.py::t", "tests/t.py::t"),
     ],
 )

@@ -5,10 +5,12 @@ shows one.
 """
 
 import os
+import ssl
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx2
 import jwt
@@ -24,6 +26,17 @@ SIGNED_FOR = timedelta(minutes=9)  # GitHub takes 10 at most
 SKEW = timedelta(seconds=60)  # GitHub's own advice for clocks that differ
 TIMEOUT = httpx2.Timeout(30, connect=10)
 AGENT = {"User-Agent": "nightly-sync", "X-GitHub-Api-Version": "2022-11-28"}
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The certificates that we trust; reading them takes longer than a request."""
+    return httpx2.create_ssl_context()
+
+
+def http_client(timeout: httpx2.Timeout = TIMEOUT, **settings: Any) -> httpx2.Client:
+    """An HTTP client with time limits."""
+    return httpx2.Client(verify=_trusted(), timeout=timeout, **settings)
 
 
 class Tokens(Protocol):
@@ -81,7 +94,7 @@ class AppTokens:
         self._app_id = app_id
         self._key = private_key
         self._clock = clock
-        self._http = http or httpx2.Client(timeout=TIMEOUT, headers=AGENT)
+        self._http = http or http_client(headers=AGENT)
         self._installation = 0
         self._current = ""
         self._good_until = NEVER

@@ -7,15 +7,19 @@ never stops paging lists that come in an envelope, so retries and paging are her
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import replace
+from functools import cache
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import httpx2
 from ghapi.core import APIError, GhApi
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from nightly_sync.forge.base import Cost
 from nightly_sync.forge.github.address import Address
-from nightly_sync.forge.github.auth import AGENT, TIMEOUT, TokenAuth, Tokens
+from nightly_sync.forge.github.auth import AGENT, TIMEOUT, TokenAuth, Tokens, http_client
 from nightly_sync.forge.github.refusals import GitHubError, gave_up, refusal
 from nightly_sync.forge.github.reply import (
     LONGEST_LIMIT,
@@ -28,9 +32,10 @@ from nightly_sync.forge.github.reply import (
     retry_pause,
 )
 
+GROUPS = ("actions", "checks", "git", "issues", "pulls", "repos")  # of ghapi's operations
 PAGE = 100  # the most GitHub gives
 KNOWN = 64  # answers kept for their ETag
-PATIENCE = 3600.0  # seconds of pauses before a broken way is given up
+PATIENCE = 900.0  # seconds of pauses before a broken way is given up; whoever polls goes on
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _LIMITED = ("RATE_LIMIT", "RATE_LIMITED")
 _HICCUPS = ("something went wrong while executing", "timedout", "timeout", "internal")
@@ -46,39 +51,38 @@ class Wire(BaseModel):
 W = TypeVar("W", bound=Wire)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What was asked of GitHub so far; two of them subtract."""
-
-    rest: int = 0  # requests that count against the quota
-    unchanged: int = 0  # answered 304, which costs nothing
-    graphql: int = 0  # requests
-    points: int = 0  # GraphQL's own measure
-    waited: float = 0.0  # seconds, for limits and hiccups
-    left: int | None = None  # of the hourly quota last heard of
-
-    def __sub__(self, before: "Cost") -> "Cost":
-        return Cost(
-            self.rest - before.rest,
-            self.unchanged - before.unchanged,
-            self.graphql - before.graphql,
-            self.points - before.points,
-            self.waited - before.waited,
-            self.left,
-        )
+@cache
+def _generated() -> Any:
+    """All of ghapi's operations. Over a second of work, so it is done once a process."""
+    # Without credentials of its own: it would take GITHUB_TOKEN from the environment.
+    make: Any = GhApi
+    return make(authenticate=False, sync=True)
 
 
 def build_api(address: Address) -> Any:
-    """ghapi's client for a repository; about a second of work. Any, since it has no types."""
-    # Without credentials of its own: it would take GITHUB_TOKEN from the environment.
-    make: Any = GhApi
-    return make(
-        owner=address.owner,
-        repo=address.name,
-        gh_host=address.api,
-        authenticate=False,
-        sync=True,
-    )
+    """ghapi's client for a repository, of the groups that we use. Any, since it has no types."""
+    transport = copy(_generated().transport)
+    groups = {name: _Group(_generated().groups[name], transport, address) for name in GROUPS}
+    return SimpleNamespace(transport=transport, **groups)
+
+
+class _Group:
+    """Some of the operations, each bound to one repository when it is first asked for.
+
+    As copies, so that no other address sees them.
+    """
+
+    def __init__(self, operations: Any, transport: Any, address: Address):
+        self._operations = operations
+        self._transport = transport
+        self._address = address
+
+    def __getattr__(self, name: str) -> Any:
+        bound = copy(getattr(self._operations, name))
+        bound.client, bound.base_url = self._transport, self._address.api
+        bound.defaults = {"owner": self._address.owner, "repo": self._address.name}
+        setattr(self, name, bound)
+        return bound
 
 
 class Client:
@@ -92,7 +96,6 @@ class Client:
         jitter: Callable[[], float] = random.random,
         patience: float = PATIENCE,
         timeout: httpx2.Timeout = TIMEOUT,
-        api: Any = None,
     ):
         self.address = address
         self._tokens = tokens
@@ -100,10 +103,10 @@ class Client:
         self._jitter = jitter
         self._patience = patience
         # GitHub redirects requests for a renamed repository.
-        self.http = httpx2.Client(
-            auth=TokenAuth(tokens), headers=AGENT, timeout=timeout, follow_redirects=True
+        self.http = http_client(
+            timeout, auth=TokenAuth(tokens), headers=AGENT, follow_redirects=True
         )
-        self.api = api or build_api(address)
+        self.api = build_api(address)
         self.api.transport.client = self.http
         self.api.transport.retries = 0
         self.cost = Cost()

@@ -4,10 +4,8 @@ Not in the remote's address, not in git's config files, not among the process ar
 helper given with `-c` is a line of shell that prints a variable, and answers for one host only.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from nightly_sync.forge.github.address import Address
+from nightly_sync.git import Access
 
 VARIABLE = "NIGHTLY_SYNC_GIT_TOKEN"
 USER = "x-access-token"  # GitHub takes any name with a token; this one serves App tokens too
@@ -16,19 +14,11 @@ _HELPER = (
 )
 
 
-@dataclass(frozen=True)
-class GitCredentials:
-    """What a git command needs that talks to GitHub."""
-
-    config: tuple[str, ...]  # arguments before the command
-    env: Mapping[str, str] = field(repr=False)  # holds the token
-
-
-def git_credentials(address: Address, token: str) -> GitCredentials:
+def git_credentials(address: Address, token: str) -> Access:
     """For commands that talk to the repository's host.
 
     The empty helper drops those that the machine has configured, so that none of them sees,
     offers or stores a password.
     """
     helper = f"credential.{address.web}.helper={_HELPER}"
-    return GitCredentials(("-c", "credential.helper=", "-c", helper), {VARIABLE: token})
+    return Access(("-c", "credential.helper=", "-c", helper), {VARIABLE: token})

@@ -4,23 +4,22 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from nightly_sync import git
 from nightly_sync.config import SyncConfig
-from nightly_sync.forge.base import Check, PullRequest, Rollup
+from nightly_sync.forge.base import BaselineResult, Check, Cost, PullRequest, Rollup
 from nightly_sync.forge.github import hints
-from nightly_sync.forge.github.client import Client, Cost, Wire, parse
-from nightly_sync.forge.github.credentials import GitCredentials, git_credentials
+from nightly_sync.forge.github.baseline import History
+from nightly_sync.forge.github.client import Client
+from nightly_sync.forge.github.credentials import git_credentials
 from nightly_sync.forge.github.logs import Logs
 from nightly_sync.forge.github.pulls import Pulls
+from nightly_sync.forge.github.refusals import explain_push
 from nightly_sync.forge.github.required import required_checks
-from nightly_sync.forge.github.rollup import Found, Rollups, conclusive
+from nightly_sync.forge.github.rerun import Reruns
+from nightly_sync.forge.github.rollup import Found, Rollups
 from nightly_sync.forge.github.trigger import Starter
 
-BASELINE_COMMITS = 10  # of the target, the newest first, that a baseline looks at
 Sleep = Callable[[float], None]
-
-
-class _Commit(Wire):
-    sha: str
 
 
 class GitHubForge:
@@ -33,6 +32,7 @@ class GitHubForge:
         self._pulls = Pulls(client, sleep)
         self._rollups = Rollups(client)
         self._logs = Logs(client)
+        self._history = History(client, self.rollup, self.log, config.target, config.prefix())
         self._starter = Starter(
             client,
             self._pulls,
@@ -42,6 +42,7 @@ class GitHubForge:
             config.sentinel,
             config.exempt,
         )
+        self._reruns = Reruns(client, self._pulls, self._starter, self._known)
         self._found: dict[str, Found] = {}  # the newest rollup of each commit, for logs
 
     # Pull requests
@@ -93,6 +94,14 @@ class GitHubForge:
         """Start the checks of the head commit; returns GitHub's own time of the trigger."""
         return self._starter.start(number, sha)
 
+    def rerun(self, number: int, sha: str, checks: tuple[Check, ...]) -> datetime | None:
+        """Run failed checks again on the same commit; None if there is no way to.
+
+        Returns GitHub's own time from before the request. Raises GitHubUnreachable, and has
+        started nothing, while a workflow run that they belong to is still at work.
+        """
+        return self._reruns.start(number, sha, checks)
+
     def rollup(self, sha: str) -> Rollup:
         """All checks of a commit; empty if there are none yet."""
         return self._read(sha).rollup
@@ -103,18 +112,22 @@ class GitHubForge:
 
     def log(self, sha: str, check: Check) -> str:
         """The end of a check's log, at most 2 MiB, with a mark if it is cut."""
-        found = self._found.get(sha)
-        if found is None or check not in found.rollup.checks:
+        found = self._known(sha)
+        if check not in (*found.rollup.checks, *found.rollup.earlier):
             found = self._read(sha)
         return self._logs.read(found, check)
 
-    def baseline(self, target_sha: str, check: Check) -> tuple[Check, str] | None:
-        """The same check on the newest of the target's last commits where it ran to its end."""
-        for sha in self._commits(target_sha):
-            known = conclusive(self._read(sha).rollup, check)
-            if known:
-                return known, self.log(sha, known)
-        return None
+    def baseline(self, target_sha: str, check: Check) -> BaselineResult | None:
+        """The same check on the target's last commits, else on pull requests merged into it."""
+        return self._history.find(target_sha, check)
+
+    def cannot_start_on_branch(self) -> str:
+        """Why no checks can be started on a branch without a pull request; "" if they can."""
+        return self._starter.cannot_start_on_branch()
+
+    def start_on_branch(self, branch: str, sha: str) -> None:
+        """Start the checks of a branch that was just pushed and has no pull request."""
+        self._starter.start_on_branch(branch, sha)
 
     def required_checks(self, branch: str) -> tuple[str, ...]:
         """Names that the branch's protection and rulesets demand."""
@@ -131,7 +144,7 @@ class GitHubForge:
         """Ask people for a review of a pull request."""
         self._pulls.ask_for_review(number, people)
 
-    def close_connection(self) -> None:
+    def disconnect(self) -> None:
         """Close the connection to GitHub."""
         self._client.close()
 
@@ -140,19 +153,18 @@ class GitHubForge:
         """What was asked of GitHub so far."""
         return self._client.cost
 
-    def git_credentials(self) -> GitCredentials:
-        """For the next git command that talks to GitHub; the token is valid now."""
+    def origin(self) -> git.Remote:
+        """The repository, for git over HTTPS with a token that is valid at each command."""
+        return git.Remote(self._config.repository, self._access, explain_push)
+
+    def _access(self) -> git.Access:
         return git_credentials(self._client.address, self._client.token())
 
     # Inside
 
+    def _known(self, sha: str) -> Found:
+        return self._found.get(sha) or self._read(sha)
+
     def _read(self, sha: str) -> Found:
         self._found[sha] = self._rollups.read(sha)
         return self._found[sha]
-
-    def _commits(self, sha: str) -> list[str]:
-        doing = f"list the commits before {sha[:12]}"
-        listed = self._client.call(
-            self._client.api.repos.list_commits, doing, sha=sha, per_page=BASELINE_COMMITS
-        )
-        return [parse(_Commit, item, doing).sha for item in listed.data]

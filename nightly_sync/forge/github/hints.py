@@ -8,6 +8,7 @@ from nightly_sync.forge.github.pulls import Comment
 
 WORKFLOW_TOKEN = "github-actions[bot]"
 QUOTED = 300  # characters of what a bot says
+ENDS = (".", "!", "?")  # of a sentence; others may follow
 
 
 class _Verification(Wire):
@@ -44,7 +45,8 @@ def _answers(comments: Iterable[Comment], author: str, since: datetime) -> Itera
     for said in comments:
         name = said.user.login if said.user else ""
         if name != author and said.created_at >= since:
-            yield f"{name} said: {' '.join((said.body or '').split())[:QUOTED]}"
+            words = " ".join((said.body or "").split())[:QUOTED]
+            yield f"{name} said: {words}{'' if words.endswith(ENDS) else '.'}"
 
 
 def _reasons(author: str, verified: bool | None) -> Iterator[str]:

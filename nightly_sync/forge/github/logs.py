@@ -11,7 +11,7 @@ import httpx2
 
 from nightly_sync.checks.logs import CUT
 from nightly_sync.forge.base import Check
-from nightly_sync.forge.github.auth import TIMEOUT
+from nightly_sync.forge.github.auth import http_client
 from nightly_sync.forge.github.client import Client, Wire, parse
 from nightly_sync.forge.github.refusals import GitHubError
 from nightly_sync.forge.github.rollup import ACTIONS, Found
@@ -47,7 +47,7 @@ class Logs:
 
     def __init__(self, client: Client, http: httpx2.Client | None = None, shown: int = SHOWN):
         self._client = client
-        self._http = http or httpx2.Client(timeout=TIMEOUT, follow_redirects=True)
+        self._http = http or http_client(follow_redirects=True)
         self._shown = shown
 
     def read(self, found: Found, check: Check) -> str:

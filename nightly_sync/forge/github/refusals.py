@@ -7,7 +7,7 @@ github.com prints after `remote:` (GH006, GH013 and the reason in brackets).
 import re
 from collections.abc import Callable
 
-from nightly_sync.errors import SyncError
+from nightly_sync.errors import SyncError, Unreachable
 from nightly_sync.forge.github.reply import Trouble
 
 _Match = re.Match[str]
@@ -21,15 +21,23 @@ class GitHubError(SyncError):
         self.status = status
 
 
+class GitHubUnreachable(GitHubError, Unreachable):
+    """GitHub did not recover in time; the same may work later."""
+
+
 # Pushes
 
 
 def explain_push(text: str, branch: str) -> str:
-    """Why GitHub took no push of `branch`, from what git printed; "" if the text is unknown."""
+    """Why GitHub took no push of `branch`, from what git printed; "" if the text is unknown.
+
+    `branch` may be "" where it is not known, or where git only wanted to read.
+    """
+    what = f" the push of {branch}" if branch else ""
     for pattern, sentence in _PUSHES:
         found = pattern.search(text)
         if found:
-            return f"GitHub refused the push of {branch}: {sentence(found)}."
+            return f"GitHub refused{what}: {sentence(found)}."
     return ""
 
 
@@ -133,11 +141,11 @@ def refusal(doing: str, trouble: Trouble) -> GitHubError:
     return GitHubError(f"could not {doing}: {_reason(trouble)}", trouble.status)
 
 
-def gave_up(doing: str, trouble: Trouble) -> GitHubError:
+def gave_up(doing: str, trouble: Trouble) -> GitHubUnreachable:
     """The error after the last try."""
     status = f" (HTTP {trouble.status})" if trouble.status else ""
     words = trouble.words or "no usable answer"
-    return GitHubError(
+    return GitHubUnreachable(
         f"could not {doing}: GitHub did not recover in time: {words}{status}; run again later",
         trouble.status,
     )
@@ -162,6 +170,11 @@ _ANSWERS = (
     ),
     (403, "sso|saml", "the organization wants the token authorized for single sign-on first"),
     (403, "ip allow list", "the organization's IP allow list does not have this machine"),
+    (
+        403,
+        "cannot be retried|unable to retry",
+        "GitHub does not run it again: it is over a month old, was run too often or never started",
+    ),
     (
         403,
         "",

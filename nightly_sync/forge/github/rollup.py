@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
+from nightly_sync.checks.gate import GREEN
 from nightly_sync.forge.base import Check, CheckStatus, Rollup
 from nightly_sync.forge.github.client import Client, Wire, parse
 from nightly_sync.forge.github.refusals import GitHubError
@@ -28,7 +29,8 @@ query($owner: String!, $name: String!, $oid: GitObjectID!, $after: String) {
       totalCount pageInfo { hasNextPage endCursor }
       nodes { __typename ... on Node { id }
         ... on CheckRun { databaseId name status conclusion startedAt completedAt detailsUrl
-          checkSuite { databaseId app { slug } workflowRun { workflow { name } } } }
+          checkSuite { databaseId app { slug } branch { name }
+            workflowRun { databaseId event url workflow { name } } } }
         ... on StatusContext { context state description createdAt targetUrl }
       } } } } } }
   rateLimit { cost }
@@ -51,13 +53,33 @@ class _Workflow(_Camel):
 
 
 class _Run(_Camel):
+    database_id: int | None = None
+    event: str = ""
+    url: str = ""
     workflow: _Workflow
+
+    @property
+    def number(self) -> int | None:
+        """For REST. Its address has it too, where it is too large for GraphQL's Int."""
+        last = self.url.rpartition("/")[2]
+        return self.database_id or (int(last) if last.isdecimal() else None)
+
+
+class _Ref(_Camel):
+    name: str
 
 
 class _Suite(_Camel):
     database_id: int | None = None
     app: _App | None = None
+    branch: _Ref | None = None  # None too for one that is gone by now
     workflow_run: _Run | None = None
+
+    @property
+    def event(self) -> str:
+        """What started it, as far as GitHub says."""
+        event = self.workflow_run.event if self.workflow_run else ""
+        return f"{event} {self.branch.name if self.branch else ''}".strip()
 
 
 class CheckRun(_Camel):
@@ -85,6 +107,7 @@ class CheckRun(_Camel):
             app=self.app,
             workflow=run.workflow.name if run else "",
             suite=str(self.check_suite.database_id or ""),
+            event=self.check_suite.event,
             status=status_of(self.status),
             conclusion=self.conclusion.upper() if self.conclusion else None,
             started_at=self.started_at,
@@ -129,19 +152,22 @@ Attempt = Callable[[int], int | None]
 
 @dataclass(frozen=True)
 class Found:
-    """A rollup, and the number of each check's run for its log."""
+    """A rollup, and the numbers that logs and reruns are asked for by."""
 
     rollup: Rollup
-    runs: dict[Check, int]
+    runs: dict[Check, int]  # of each check run, the earlier ones too
     said: dict[Check, str]  # descriptions of commit statuses
+    workflow_runs: dict[str, int]  # by suite
 
 
 def newest(contexts: Iterable[Context], attempt_of: Attempt) -> list[Context]:
     """Without the runs that a rerun in the same suite replaced. Pure, but for `attempt_of`.
 
     Two jobs of one name may stand in one workflow, and neither replaces the other: for GitHub
-    Actions the attempts of the jobs tell. For other Apps the newest run of a name counts, as
-    GitHub itself has it (REST, `filter=latest`).
+    Actions the attempts of the jobs tell. A rerun of the failed jobs is a new attempt with those
+    alone, and with the jobs that need them; a job that had passed keeps its run, or gets a copy
+    of it in the new attempt. For other Apps the newest run of a name counts, as GitHub itself has
+    it (REST, `filter=latest`).
     """
     groups: dict[object, list[Context]] = defaultdict(list)
     for context in contexts:
@@ -155,15 +181,25 @@ def _newest(group: list[Context], attempt_of: Attempt) -> list[Context]:
         return group
     if any(run.app != ACTIONS for run in runs):
         return [max(runs, key=_number)]
-    attempts = {_number(run): attempt_of(_number(run)) for run in runs}
-    known = [attempt for attempt in attempts.values() if attempt is not None]
-    if len(known) < len(runs):
-        return group
-    return [run for run in runs if attempts[_number(run)] == max(known)]
+    attempts: dict[int, list[Context]] = defaultdict(list)
+    for run in runs:
+        attempt = attempt_of(_number(run))
+        if attempt is None:
+            return group
+        attempts[attempt].append(run)
+    return _last(attempts) or group
 
 
 def _number(run: CheckRun) -> int:
     return run.database_id or 0
+
+
+def _last(attempts: dict[int, list[Context]]) -> list[Context]:
+    """The last attempt's runs of one name; none while it has not replaced every failed one."""
+    *before, last = (attempts[number] for number in sorted(attempts))
+    replaced = before[-1] if before else []
+    failed = [run for run in replaced if run.check().conclusion not in GREEN]
+    return last if len(last) >= len(failed) else []
 
 
 class Rollups:
@@ -177,16 +213,16 @@ class Rollups:
         """The rollup of a commit; without checks if there are none, or if GitHub lacks it."""
         contexts, unread = self._contexts(sha)
         kept = newest(contexts, self._attempt)
-        checks = [context.check() for context in kept]
-        pairs = list(zip(kept, checks, strict=True))
+        counted = set(map(id, kept))
+        earlier = tuple(item.check() for item in contexts if id(item) not in counted)
+        checks = (*(item.check() for item in kept), *_unreadable(unread))
+        runs = [item for item in contexts if isinstance(item, CheckRun)]
+        statuses = [item for item in contexts if isinstance(item, StatusContext)]
         return Found(
-            Rollup(sha=sha, checks=(*checks, *_unreadable(unread))),
-            {
-                c: item.database_id
-                for item, c in pairs
-                if isinstance(item, CheckRun) and item.database_id
-            },
-            {c: item.description or "" for item, c in pairs if isinstance(item, StatusContext)},
+            Rollup(sha=sha, checks=checks, earlier=earlier),
+            {run.check(): run.database_id for run in runs if run.database_id},
+            {item.check(): item.description or "" for item in statuses},
+            _workflow_runs(runs),
         )
 
     def _contexts(self, sha: str) -> tuple[list[Context], int]:
@@ -248,19 +284,12 @@ def _context(node: dict[str, Any]) -> Context:
     return parse(kind, node, "read a check")
 
 
+def _workflow_runs(runs: Iterable[CheckRun]) -> dict[str, int]:
+    found = ((run.check().suite, run.check_suite.workflow_run) for run in runs)
+    numbers = {suite: flow.number for suite, flow in found if suite and flow}
+    return {suite: number for suite, number in numbers.items() if number}
+
+
 def _unreadable(count: int) -> list[Check]:
     unread = Check(name=UNREADABLE, status=CheckStatus.OTHER)
     return [unread.model_copy(update={"suite": str(at)}) for at in range(count)]
-
-
-def conclusive(rollup: Rollup, wanted: Check) -> Check | None:
-    """The newest result that ran to its end of the same check, on another commit. Pure."""
-    same = [
-        check
-        for check in rollup.checks
-        if (check.name, check.app, check.workflow) == (wanted.name, wanted.app, wanted.workflow)
-        and check.status is CheckStatus.COMPLETED
-        and check.conclusion in ("SUCCESS", "FAILURE", "ERROR")
-        and check.started_at is not None
-    ]
-    return max(same, key=lambda check: str(check.started_at), default=None)

@@ -8,7 +8,7 @@ from nightly_sync.checks.names import is_exempt
 from nightly_sync.config import Trigger
 from nightly_sync.forge.base import CheckStatus, Rollup
 from nightly_sync.forge.github.client import Client
-from nightly_sync.forge.github.pulls import Comment, Pull, Pulls
+from nightly_sync.forge.github.pulls import LAGS, Comment, Pull, Pulls
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,34 @@ class Starter:
         commit or the pull request is closed.
         """
         pull, now = self.pulls.at_head_timed(number, sha)
+        if not self.can_ask:
+            return first_sign(self.rollup(sha), now)
+        return self._joined(pull, sha, now) or self.ask(pull, sha, now)
+
+    @property
+    def can_ask(self) -> bool:
+        """Is there anything that starts CI but the push itself?"""
+        return self.trigger.kind != "none"
+
+    def ask(self, pull: Pull, sha: str, now: datetime) -> datetime:
+        """Start CI anew, whatever is at work; results count from the returned moment on."""
         if self.trigger.kind == "comment":
-            return self._comment(pull, sha, now)
+            return self.pulls.comment(pull.number, self._text(sha)).created_at
         if self.trigger.kind == "workflow":
             self._dispatch(pull.head.ref)
-        elif self.trigger.kind == "label":
-            return self._label(number, now)
         else:
-            return first_sign(self.rollup(sha), now)
+            self._label(pull.number)
         return now
 
-    def _comment(self, pull: Pull, sha: str, now: datetime) -> datetime:
-        text = self.trigger.text.format(sha=sha)
-        said = self._said(pull, text)
+    def _text(self, sha: str) -> str:
+        return self.trigger.text.format(sha=sha)
+
+    def _joined(self, pull: Pull, sha: str, now: datetime) -> datetime | None:
+        """When a comment asked for what is still at work; None if there is none."""
+        said = self._said(pull, self._text(sha)) if self.trigger.kind == "comment" else None
         if said and self._at_work(sha, said.created_at, now):
             return said.created_at
-        return self.pulls.comment(pull.number, text).created_at
+        return None
 
     def _at_work(self, sha: str, asked: datetime, now: datetime) -> bool:
         found = self.rollup(sha)
@@ -62,6 +74,25 @@ class Starter:
                 return said
         return None
 
+    def cannot_start_on_branch(self) -> str:
+        """Why no checks can be started on a branch without a pull request; "" if they can."""
+        if self.trigger.kind in ("comment", "label"):
+            return f"a trigger of kind {self.trigger.kind} needs a pull request"
+        return ""
+
+    def start_on_branch(self, branch: str, sha: str) -> None:
+        """Start the checks of a branch that was just pushed; without a trigger the push does it."""
+        if self.trigger.kind == "workflow":
+            self._await_branch(branch, sha)
+            self._dispatch(branch)
+
+    def _await_branch(self, branch: str, sha: str) -> None:
+        """GitHub may not know a branch for a while after its push, and dispatches nothing then."""
+        for pause in LAGS:
+            if self.pulls.tip(branch) == sha:
+                return
+            self.pulls.sleep(pause)
+
     def _dispatch(self, branch: str) -> None:
         file = self.trigger.text
         self.client.call(
@@ -71,11 +102,10 @@ class Starter:
             ref=branch,
         )
 
-    def _label(self, number: int, now: datetime) -> datetime:
+    def _label(self, number: int) -> None:
         """A label starts CI when it is put on, so one that is there comes off first."""
         self.pulls.remove_label(number, self.trigger.text)
         self.pulls.add_labels(number, (self.trigger.text,))
-        return now
 
 
 def first_sign(rollup: Rollup, now: datetime) -> datetime:

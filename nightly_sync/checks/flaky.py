@@ -1,0 +1,26 @@
+"""Did a failed check pass before on the very same commit? Then it fails by chance. Pure."""
+
+from collections.abc import Iterable
+
+from nightly_sync.forge.base import Check, CheckStatus
+
+
+def passed_before(check: Check, others: Iterable[Check]) -> Check | None:
+    """The newest earlier success of a check among results of the same commit; None without one.
+
+    Earlier means that it had ended when this one started, so a job of the same name that runs
+    beside it says nothing, nor does a result without its times.
+    """
+    passed = [other for other in others if _passed(other) and _before(other, check)]
+    same = [other for other in passed if other.key[:3] == check.key[:3]]
+    return max(same, key=lambda other: str(other.completed_at), default=None)
+
+
+def _passed(check: Check) -> bool:
+    return check.status is CheckStatus.COMPLETED and check.conclusion == "SUCCESS"
+
+
+def _before(other: Check, check: Check) -> bool:
+    if other.completed_at is None or check.started_at is None:
+        return False
+    return other.completed_at <= check.started_at

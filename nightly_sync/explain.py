@@ -1,0 +1,62 @@
+"""What broke, and does the target know it too? From failed checks to explained failures."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from nightly_sync import baseline_run
+from nightly_sync.checks.baseline import Classification, classify
+from nightly_sync.checks.flaky import passed_before
+from nightly_sync.checks.gate import Verdict
+from nightly_sync.checks.triage import Failure, triage
+from nightly_sync.forge.base import Check, Rollup
+from nightly_sync.repair import Head
+from nightly_sync.session import Session
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One failed check: what its log says, and whether the untouched target fails alike."""
+
+    failure: Failure
+    baseline: Classification
+
+
+def new(
+    run: Session, head: Head, verdict: Verdict, known: Mapping[Check, Classification]
+) -> Iterator[Explained]:
+    """Each failed check that is not known yet, one after the other: each costs requests.
+
+    A check that ran again is not known. Those that only sum up others come last, as they can
+    only be judged by these.
+    """
+    good, sums = set(proven(known)), []
+    for check in (check for check in verdict.failed if check not in known):
+        failure = triage(check, run.forge.log(head.tip, check))
+        if failure.aggregate:
+            sums.append(failure)
+            continue
+        found = _explained(run, head, failure, good)
+        good |= proven({check: found.baseline})
+        yield found
+    for failure in sums:
+        yield _explained(run, head, failure, good)
+
+
+def _explained(run: Session, head: Head, failure: Failure, good: Collection[Check]) -> Explained:
+    found = baseline_run.find(run, head.target, failure)
+    return Explained(failure, classify(failure, found, good))
+
+
+def proven(baselines: Mapping[Check, Classification]) -> frozenset[Check]:
+    """The failures that a baseline has proven to be the target's own. Pure."""
+    return frozenset(check for check, found in baselines.items() if found.pre_existing)
+
+
+def flaky(failed: Iterable[Check], rollup: Rollup) -> list[str]:
+    """A note for each failed check that passed before on the same commit. Pure."""
+    others = (*rollup.checks, *rollup.earlier)
+    return [
+        f"{check.name}: flaky, it passed before on this same commit"
+        for check in failed
+        if passed_before(check, others)
+    ]

@@ -1,0 +1,59 @@
+"""Failures of a check that passed before on the same commit."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from nightly_sync.checks.flaky import passed_before
+from nightly_sync.forge.base import Check, CheckStatus
+
+START = datetime(2026, 11, 30, 2, 30, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def run(minute: int, conclusion: str = "SUCCESS", **fields: Any) -> Check:
+    """A run of `tests` that took a minute."""
+    start = START + minute * MINUTE
+    facts = {"name": "tests", "app": "actions", "workflow": "CI", "suite": str(minute)}
+    times = {"started_at": start, "completed_at": start + MINUTE}
+    done = {"status": CheckStatus.COMPLETED, "conclusion": conclusion}
+    return Check.model_validate({**facts, **times, **done, **fields})
+
+
+FAILED = run(10, "FAILURE")
+
+
+def test_the_newest_earlier_success_is_named() -> None:
+    first, second = run(1), run(5)
+    assert passed_before(FAILED, (second, first, FAILED)) == second
+    assert passed_before(FAILED, (first, run(9))) == run(9)
+    assert passed_before(FAILED, ()) is None
+
+
+def test_the_suite_and_what_started_it_do_not_matter() -> None:
+    earlier = run(1, suite=FAILED.suite, event="push dev")
+    assert passed_before(FAILED, (earlier,)) == earlier
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        run(1, "FAILURE"),
+        run(1, "SKIPPED"),
+        run(1, status=CheckStatus.IN_PROGRESS),
+        run(1, name="lint"),
+        run(1, app="other"),
+        run(1, workflow="Nightly"),
+        run(10),  # a job of the same name beside it
+        run(11),
+        run(9, completed_at=START + 11 * MINUTE),
+        run(1, completed_at=None),
+    ],
+)
+def test_other_results_say_nothing(other: Check) -> None:
+    assert passed_before(FAILED, (other,)) is None
+
+
+def test_a_failure_without_a_start_cannot_be_compared() -> None:
+    assert passed_before(run(10, "FAILURE", started_at=None), (run(1),)) is None
