@@ -22,6 +22,7 @@ from nightly_sync.record import RunRecord
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from nightly_sync.demo.show import Show
     from nightly_sync.reports.artifacts import Row
 
 app = typer.Typer(
@@ -142,25 +143,34 @@ def _server_answers() -> Iterator[None]:
 def demo(
     folder: Annotated[Path | None, typer.Option(help="New folder to build it in.")] = None,
     broken: Annotated[bool, typer.Option(help="With traps that only a person can mend.")] = False,
+    github: Annotated[bool, typer.Option(help="On a stand-in for GitHub; checkout only.")] = False,
 ) -> None:
     """Build a small repository full of traps and run a whole sync on it."""
     from tempfile import mkdtemp
 
-    from nightly_sync import report_files
-    from nightly_sync.demo import build, check
+    from nightly_sync.demo.show import staged
 
     home = folder or Path(mkdtemp(prefix="nightly-sync-demo-"))
-    site = build(home, datetime.now(UTC), broken=broken)
-    record = _run_flow(site.config)
-    problems = check(site, *report_files.read(_report_of(site.config, record.run_id)))
-    if record.outcome is not site.verdict:
-        problems.append(f"outcome {site.verdict} expected, {record.outcome} found")
-    for trap in site.traps:
-        _say(f"- {trap.name}: {trap.shows}")
-    _say(UI_HINT)
+    with staged(home, datetime.now(UTC), broken=broken, on_github=github) as show:
+        record = _run_flow(show.site.config)
+        lines, problems = show.lines(record), _unkept(show, record)
+    for line in (*lines, UI_HINT):
+        _say(line)
     if problems:
         raise SyncError("the demo did not end as it must: " + "; ".join(problems))
     raise typer.Exit(record.exit_code)
+
+
+def _unkept(show: Show, record: RunRecord) -> list[str]:
+    """Promises of the demo that its run did not keep."""
+    from nightly_sync import report_files
+    from nightly_sync.demo import check
+
+    site = show.site
+    problems = check(site, *report_files.read(_report_of(site.config, record.run_id)))
+    if record.outcome is not site.verdict:
+        problems.append(f"outcome {site.verdict} expected, {record.outcome} found")
+    return [*problems, *show.problems(record)]
 
 
 UI_HINT = """To see the run in Prefect's UI: prefect server start, then open http://127.0.0.1:4200
@@ -211,3 +221,5 @@ def _prefect_defaults() -> None:
     }
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
+    for name in ("NO_PROXY", "no_proxy"):  # a server of our own is on this machine
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1", "localhost")))

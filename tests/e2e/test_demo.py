@@ -13,9 +13,16 @@ pytestmark = pytest.mark.usefixtures("prefect")
 
 
 @pytest.mark.parametrize(
-    ("args", "outcome"), [((), "ready-needs-look"), (("--broken",), "draft-findings")]
+    ("args", "outcome", "shown"),
+    [
+        ((), "ready-needs-look", "- squash-chain: "),
+        (("--broken",), "draft-findings", "- defined-twice: "),
+        (("--github",), "ready-needs-look", " looks at the checks of the pull request\n"),
+    ],
 )
-def test_the_demo_ends_as_it_promises(tmp_path: Path, args: tuple[str, ...], outcome: str) -> None:
+def test_the_demo_ends_as_it_promises(
+    tmp_path: Path, args: tuple[str, ...], outcome: str, shown: str
+) -> None:
     from prefect.settings import PREFECT_API_URL
 
     result = subprocess.run(
@@ -29,4 +36,5 @@ def test_the_demo_ends_as_it_promises(tmp_path: Path, args: tuple[str, ...], out
     assert result.stdout.startswith(f"{outcome}:")
     (report,) = (line for line in result.stdout.splitlines() if line.startswith("Report: "))
     assert Path(report.removeprefix("Report: ")).is_file()
+    assert shown in result.stdout
     assert "prefect server start" in result.stdout
