@@ -27,6 +27,7 @@ from nightly_sync.errors import StopForPerson, SyncError, Unreachable
 
 MINIMUM = (2, 38)  # first with `merge-tree --write-tree`
 DEFAULT_TIMEOUT = 600.0  # seconds
+ASK_TIMEOUT = 120.0  # seconds, for a question to the remote that carries no history
 READER_TIMEOUT = 60.0  # seconds, where only the beginning is wanted
 PINNED = (
     "core.hooksPath=/dev/null",
@@ -73,6 +74,10 @@ class GitRefused(SyncError):
 
 class GitTimeout(SyncError):
     """git took longer than allowed and was killed with all its children."""
+
+
+class GitUnanswered(GitTimeout, Unreachable):
+    """The same while it talked to the remote, which may be quicker another time."""
 
 
 @dataclass(frozen=True)
@@ -326,8 +331,12 @@ _OUTAGE = re.compile(
     r"Could not resolve host|Failed to connect|Couldn't connect|Connection (?:refused|reset|timed)"
     r"|Operation timed out|requested URL returned error: 5\d\d|unexpected disconnect|early EOF"
     r"|the remote end hung up|RPC failed|Empty reply from server|Recv failure|Network is unreach"
-    r"|Internal Server Error|Service Unavailable|transfer closed",
-    re.IGNORECASE,
+    r"|Internal Server Error|Service Unavailable|transfer closed|requested URL returned error: 429"
+    r"|SSL_ERROR_SYSCALL|GnuTLS recv error|gnutls_handshake\(\) failed|SSL connection timeout"
+    r"|HTTP/2 stream \d+ was not closed cleanly|Send failure: Broken pipe"
+    # Whatever else git's HTTP says, unless the server has answered no. (A file has no scheme.)
+    r"|^fatal: unable to access '\w+://(?!.*requested URL returned error: 40[134]\b)",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -340,11 +349,10 @@ def _talk(
 ) -> Result:
     """Run a command that talks to the remote.
 
-    Raises GitUnreachable where trying later may help, GitRefused where the remote explains why it
-    never will.
+    Raises GitUnreachable or GitUnanswered where trying later may help, GitRefused where
+    the remote explains why it never will.
     """
-    access = remote.access()
-    result = run(repo, *access.config, *args, env=access.env, ok=range(256), timeout=timeout)
+    result = _answer(repo, remote.access(), args, timeout)
     if ok(result):
         return result
     known = remote.explain(result.err, "")
@@ -352,6 +360,13 @@ def _talk(
         raise GitRefused(f"{known} {_words(result)}".strip())
     kind = GitUnreachable if _OUTAGE.search(f"{result.err}\n{result.text}") else GitError
     raise kind(args, result.code, result.err)
+
+
+def _answer(repo: Path, access: Access, args: tuple[str, ...], timeout: float) -> Result:
+    try:
+        return run(repo, *access.config, *args, env=access.env, ok=range(256), timeout=timeout)
+    except GitTimeout as error:
+        raise GitUnanswered(str(error)) from error
 
 
 def _words(result: Result) -> str:
@@ -369,9 +384,10 @@ def fetch(repo: Path, remote: Remote, refspec: str, timeout: float) -> None:
     _talk(repo, remote, *args, timeout=timeout)
 
 
-def remote_branches(repo: Path, remote: Remote) -> dict[str, str]:
+def remote_branches(repo: Path, remote: Remote, timeout: float = ASK_TIMEOUT) -> dict[str, str]:
     """Branch name to SHA as the remote has them now."""
-    listing = _talk(repo, remote, "ls-remote", "--heads", "--end-of-options", remote.url).text
+    args = ("ls-remote", "--heads", "--end-of-options", remote.url)
+    listing = _talk(repo, remote, *args, timeout=timeout).text
     pairs = (line.split("\t", 1) for line in listing.splitlines())
     return {name.removeprefix("refs/heads/"): sha for sha, name in pairs}
 
@@ -548,6 +564,7 @@ def grep_files(repo: Path, tree: str, pattern: str, globs: Iterable[str]) -> lis
 
 # History as text, for a reader
 
+GREP_PER_FILE = 30  # matching lines of one file
 _READER = ("--no-color", "--no-ext-diff", "--no-textconv")
 _HEADER = "--format=commit %H%nparents %P%nauthor %an, %as%n%n%B"
 
@@ -580,7 +597,36 @@ def blame_text(repo: Path, commit: str, path: str, first: int, last: int, limit:
     return _beginning(repo, "blame", *options, commit, "--", path, limit=limit)
 
 
-def _beginning(repo: Path, *args: str, limit: int) -> bytes:
+def grep_text(repo: Path, commit: str, text: str, only: Iterable[str], limit: int) -> bytes:
+    """Lines of a commit's text files that hold `text`, one line of it, at most `limit` bytes.
+
+    Each is `COMMIT:PATH NUL NUMBER NUL LINE`; of one file no more than `GREP_PER_FILE`.
+    """
+    shape = ("--no-color", "-n", "-z", "--full-name", f"--max-count={GREP_PER_FILE}")
+    args = ("grep", *shape, "-I", "-F", "--no-textconv", "-e", text, commit, "--", *only)
+    return _beginning(repo, *args, limit=limit, ok=(0, 1))
+
+
+def writers(
+    repo: Path, commits: str, path: str, spans: Iterable[tuple[int, int]]
+) -> frozenset[str]:
+    """Commits that wrote these lines (first and last, from 1) of a file at the end of a range.
+
+    Lines older than the range are said to be of its start. Empty where there is no such file.
+    """
+    lines = [word for first, last in spans for word in ("-L", f"{first},{last}")]
+    if not lines:
+        return frozenset()
+    options = ("--porcelain", "--no-progress", "--no-textconv", *lines)
+    args = ("--literal-pathspecs", "blame", *options, commits, "--", path)
+    out = run(repo, *args, ok=(0, 128), timeout=READER_TIMEOUT).text
+    return frozenset(_BLAMED.findall(out))
+
+
+_BLAMED = re.compile(r"^([0-9a-f]{40}) \d+ \d+", re.MULTILINE)
+
+
+def _beginning(repo: Path, *args: str, limit: int, ok: Iterable[int] = (0,)) -> bytes:
     """The first `limit` bytes of what a git command prints; the rest is not waited for."""
     if not is_repository(repo):
         raise _no_repository(repo)
@@ -591,7 +637,7 @@ def _beginning(repo: Path, *args: str, limit: int) -> bytes:
             err = b"" if len(out) == limit else process.communicate(None, READER_TIMEOUT)[1]
         except (TimeoutError, subprocess.TimeoutExpired) as error:
             raise _took_too_long(args, READER_TIMEOUT) from error
-    if len(out) < limit and process.returncode:
+    if len(out) < limit and process.returncode not in tuple(ok):
         raise GitError(args, process.returncode, err.decode("utf-8", "replace"))
     return out
 
@@ -635,11 +681,15 @@ def checkout_tree(repo: Path, tree: str, folder: Path, index: Path) -> None:
 
 
 def add_files(repo: Path, folder: Path, index: Path, names: Iterable[str]) -> tuple[str, ...]:
-    """Take these files' present content into the index; returns those that changed."""
+    """Take these files, as they are now, into the index; returns those that changed.
+
+    A file that is new becomes part of it, one that is gone leaves it.
+    """
     env = _outside(repo, folder, index)
     before = run(repo, "write-tree", env=env, cwd=folder).text
     listed = b"".join(paths.to_bytes(name) + b"\0" for name in names)
-    run(repo, "update-index", "-z", "--stdin", stdin=listed, env=env, cwd=folder)
+    args = ("update-index", "--add", "--remove", "-z", "--stdin")
+    run(repo, *args, stdin=listed, env=env, cwd=folder)
     after = run(repo, "write-tree", env=env, cwd=folder).text
     return tuple(item.path for item in changes(repo, before, after))
 
@@ -697,7 +747,8 @@ def fast_import(repo: Path, stream: bytes) -> None:
     run(repo, "fast-import", "--quiet", "--done", stdin=stream + b"done\n")
 
 
-_MOVED = ("stale info", "fetch first", "but expected")  # the last: between our look and the push
+# The last two: between git's look and its push.
+_MOVED = ("stale info", "fetch first", "but expected", "reference already exists")
 _REJECTED = "[remote rejected]"
 
 
@@ -752,8 +803,11 @@ def _refusal(branch: str, result: Result, remote: Remote) -> str:
     )
 
 
-def delete_branch(repo: Path, remote: Remote, branch: str, expected: str) -> None:
+def delete_branch(
+    repo: Path, remote: Remote, branch: str, expected: str, timeout: float = ASK_TIMEOUT
+) -> None:
     """Delete a branch on the remote, only if it still is at `expected`."""
     ref = f"refs/heads/{branch}"
     lease = f"--force-with-lease={ref}:{expected}"
-    _talk(repo, remote, "push", "--porcelain", lease, "--end-of-options", remote.url, f":{ref}")
+    args = ("push", "--porcelain", lease, "--end-of-options", remote.url, f":{ref}")
+    _talk(repo, remote, *args, timeout=timeout)

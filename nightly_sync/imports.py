@@ -30,7 +30,7 @@ def parse(text: bytes) -> ast.Module | None:
     try:
         with warnings.catch_warnings(action="ignore"):
             return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 

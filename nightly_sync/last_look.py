@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from nightly_sync import git, sync_branch, workspace
+from nightly_sync import git, labels, sync_branch, workspace
 from nightly_sync.errors import StopForPerson
 from nightly_sync.forge.base import PullRequest
 from nightly_sync.repair import Head
@@ -35,7 +35,7 @@ def check_open(run: Session, pull: PullRequest) -> None:
 
 def is_claimed(run: Session, pull: PullRequest) -> bool:
     """Has a person put the label on it that says hands off?"""
-    return run.config.manual_label in pull.labels
+    return labels.has(pull.labels, run.config.manual_label)
 
 
 def check_unmoved(run: Session, head: Head) -> None:

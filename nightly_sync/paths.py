@@ -13,7 +13,7 @@ from nightly_sync.errors import ConfigError
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _NAMES = {value: f"\\{key}" for key, value in _ESCAPES.items()}
 _ODD = re.compile('[\x00-\x1f"\\\\\x7f\udc80-\udcff]')
-_ESCAPED = re.compile(rb'\\([abtnvfr"\\]|[0-7]{3})')
+_ESCAPED = re.compile(rb'\\([abtnvfr"\\]|[0-3][0-7]{2})')  # above 377 it is no byte
 
 
 def from_bytes(name: bytes) -> str:

@@ -1,6 +1,6 @@
 """Put the sync where people see it: push the branch, open the draft, keep its body true."""
 
-from nightly_sync import sync_branch
+from nightly_sync import labels, sync_branch
 from nightly_sync.config import SyncConfig
 from nightly_sync.errors import StopForPerson, SyncError
 from nightly_sync.forge.base import PullRequest
@@ -36,9 +36,17 @@ def publish(run: Session, merged: Merged) -> PullRequest:
     ours = body.build(facts, _marker(facts, run.config))
     title = run.config.title_for(run.started)
     pull = run.forge.create_draft(choice.name, run.config.target, title, ours.text)
+    back_to_draft(run, pull)  # one of an earlier run may be ready, and is to be checked anew
     update_body(run, pull, facts)
     run.forge.add_labels(pull.number, run.config.labels)
     return pull
+
+
+def back_to_draft(run: Session, pull: PullRequest) -> None:
+    """Make it a draft, if it is open and none."""
+    now = run.forge.get(pull.number)
+    if now.open and not now.draft:
+        run.forge.mark_draft(pull.number)
 
 
 def ask_for_review(run: Session, pull: PullRequest) -> str:
@@ -53,7 +61,7 @@ def ask_for_review(run: Session, pull: PullRequest) -> str:
 def _check_hands_off(run: Session, choice: Choice) -> None:
     found = run.forge.open_pull_requests(run.config.prefix())
     pull = next((item for item in found if item.branch == choice.name), None)
-    if pull and run.config.manual_label in pull.labels:
+    if pull and labels.has(pull.labels, run.config.manual_label):
         raise StopForPerson(
             f"pull request {pull.number} for {choice.name} has the label "
             f"{run.config.manual_label}, so it is left alone; take the label off to go on"

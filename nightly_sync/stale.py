@@ -1,6 +1,6 @@
 """Stale pull requests: those of earlier nights. Found first, closed last, never a person's work."""
 
-from nightly_sync import git, sync_branch
+from nightly_sync import git, labels, sync_branch
 from nightly_sync.config import SyncConfig
 from nightly_sync.errors import SyncError
 from nightly_sync.forge.base import PullRequest
@@ -70,7 +70,7 @@ def reason_to_keep(
     pull: PullRequest, state: BranchState | None, config: SyncConfig, us: str = ""
 ) -> str:
     """Why a pull request must not be closed; "" if it may be. `us` is our account. Pure."""
-    if config.manual_label in pull.labels:
+    if labels.has(pull.labels, config.manual_label):
         return f"it has the label {config.manual_label}"
     if marker.parse(pull.body) is None and (not us or pull.author != us):
         return "its body has no marker of ours, so somebody else may have opened it"

@@ -44,11 +44,12 @@ def scan(text: bytes) -> Scan:
     try:
         with warnings.catch_warnings(action="ignore"):
             table = symtable.symtable(decode_source(text), "merged", "exec")
+        return _read(table, _declared(text))
     except SyntaxError as error:
         return Scan(Fault(error.lineno or 1, error.msg))
-    except (ValueError, RecursionError, MemoryError) as error:
+    # A LookupError: the file names an encoding that is none of text, such as rot13.
+    except (ValueError, LookupError, RecursionError, MemoryError) as error:
         return Scan(Fault(1, str(error) or type(error).__name__))
-    return _read(table, _declared(text))
 
 
 def _declared(text: bytes) -> frozenset[str]:

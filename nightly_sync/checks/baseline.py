@@ -35,12 +35,15 @@ class Classification(Model):
 
 def same_check(left: Check, right: Check) -> bool:
     """Is it the same check, of one commit or of two? A suite belongs to one commit."""
-    return (left.name, left.app, left.workflow) == (right.name, right.app, right.workflow)
+    return left.name == right.name and _workflow_of(left) == _workflow_of(right)
 
 
 def _same_workflow(left: Check, right: Check) -> bool:
-    both = (left.app, left.workflow) == (right.app, right.workflow)
-    return both and bool(left.workflow)
+    return _workflow_of(left) == _workflow_of(right) and bool(left.workflow)
+
+
+def _workflow_of(check: Check) -> tuple[str, str, str]:
+    return check.app, check.workflow, check.workflow_id
 
 
 def conclusive(rollup: Rollup, wanted: Check) -> Check | None:
@@ -121,7 +124,7 @@ def tells(found: BaselineResult) -> bool:
 
 def _compared(here: Failure, there: Failure, where: str, doubt: str) -> Classification:
     new = _more(here.items, there.items)
-    same = not doubt and here.signature == there.signature
+    same = not doubt and here.signature == there.signature and here.steps <= there.steps
     return Classification(
         pre_existing=same,
         evidence=doubt or _evidence(here, there, where, same),

@@ -33,6 +33,11 @@ def ends_a_run(line: str) -> bool:
     return any(pattern.search(line) for pattern in patterns)
 
 
+def failed_steps(lines: Iterable[str]) -> int:
+    """How many steps of a job ended with an exit code; others, such as actions, just say why."""
+    return sum(1 for line in lines if _EXIT_CODE.match(line))
+
+
 def unfinished(check: Check, lines: Sequence[str]) -> str:
     """Why the log of a failed check may not list everything; empty if it ran to the end.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from nightly_sync.checks.baseline import same_check
 from nightly_sync.forge.base import Check, CheckStatus
 
 
@@ -12,7 +13,7 @@ def passed_before(check: Check, others: Iterable[Check]) -> Check | None:
     beside it says nothing, nor does a result without its times.
     """
     passed = [other for other in others if _passed(other) and _before(other, check)]
-    same = [other for other in passed if other.key[:3] == check.key[:3]]
+    same = [other for other in passed if same_check(other, check)]
     return max(same, key=lambda other: str(other.completed_at), default=None)
 
 

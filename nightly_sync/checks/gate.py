@@ -24,6 +24,7 @@ RAN_TO_THE_END = frozenset({"FAILURE", "ERROR"})
 NAMES_SHOWN = 5  # in a reason; the lists have them all
 SKEW = timedelta(minutes=1)  # how far apart the clocks of one forge's machines may be
 RunKey = tuple[str, str, str]
+_Workflow = tuple[str, str, str]  # app, name, id
 
 
 class VerdictKind(StrEnum):
@@ -50,6 +51,7 @@ class Expectations(Model):
     exempt: tuple[str, ...] = ()  # patterns of checks that never count, see `names.is_exempt`
     accept_pre_existing: bool = False
     no_ci: bool = False  # the repository has no checks, and says so
+    open_ended: bool = False  # nothing tells that all checks have shown up: wait for late ones
     pre_existing: frozenset[Check] = frozenset()  # failures a baseline has proven
     rerun: frozenset[RunKey] = frozenset()  # (name, app, workflow) that were asked to run again
     rerun_at: AwareDatetime | None = None  # the forge's own time of the newest such request
@@ -165,12 +167,12 @@ def _named(lists: _Lists) -> dict[str, tuple[Check, ...]]:
 def _superseded(checks: Iterable[Check]) -> frozenset[Check]:
     """Runs that a newer run of the same check replaces.
 
-    Within one (name, app, workflow) and one event the suite of the newest start counts, with all
-    its checks, and the other suites do not. Where a start is missing nobody can tell, so all of
-    them count. Runs that different events started (pushes to two branches, a push and a pull
+    Within one (name, app, workflow file) and one event the suite of the newest start counts, with
+    all its checks, and the other suites do not. Where a start is missing nobody can tell, so all
+    of them count. Runs that different events started (pushes to two branches, a push and a pull
     request) run different things, so none hides another.
     """
-    runs: dict[tuple[RunKey, str], list[Check]] = defaultdict(list)
+    runs: dict[tuple[tuple[str, _Workflow], str], list[Check]] = defaultdict(list)
     for check in checks:
         runs[_run_of(check), check.event].append(check)
     return frozenset(old for group in runs.values() for old in _older(group))
@@ -187,20 +189,20 @@ def _older(group: list[Check]) -> list[Check]:
 
 def _triggered_workflows(
     checks: Iterable[Check], expectations: Expectations
-) -> frozenset[tuple[str, str]]:
-    """The (app, workflow) pairs that the trigger starts: those the sentinel is part of.
+) -> frozenset[_Workflow]:
+    """The workflows that the trigger starts: those the sentinel is part of.
 
     Checks outside them (DCO, approvals, a build that runs at push) may be older than the trigger.
     """
     sentinels = [check for check in checks if check.name == expectations.sentinel]
-    return frozenset((check.app, check.workflow) for check in sentinels if check.workflow)
+    return frozenset(_workflow_of(check) for check in sentinels if check.workflow)
 
 
 def _place(
     check: Check,
     expectations: Expectations,
     superseded: frozenset[Check],
-    triggered: frozenset[tuple[str, str]],
+    triggered: frozenset[_Workflow],
 ) -> _Place:
     place = _place_now(check, expectations, superseded, triggered)
     bad = place in (_Place.FAILED, _Place.BLOCKING, _Place.PRE_EXISTING)
@@ -213,7 +215,8 @@ def _asked_again(check: Check, expectations: Expectations) -> bool:
     Not one that was at work at that time and ended later: it was no part of the request.
     """
     at = expectations.rerun_at
-    if at is None or _run_of(check) not in expectations.rerun:
+    asked = (check.name, check.app, check.workflow) in expectations.rerun
+    if at is None or not asked:
         return False
     ended = check.completed_at is None or check.completed_at <= at + SKEW
     return ended and _before(check, at)
@@ -228,7 +231,7 @@ def _place_now(
     check: Check,
     expectations: Expectations,
     superseded: frozenset[Check],
-    triggered: frozenset[tuple[str, str]],
+    triggered: frozenset[_Workflow],
 ) -> _Place:
     """The place of a check, whatever was asked to run again."""
     if is_exempt(check.name, expectations.exempt):
@@ -239,7 +242,7 @@ def _place_now(
     if check.status is not CheckStatus.COMPLETED:
         return _Place.PENDING
     is_sentinel = check.name == expectations.sentinel
-    if is_sentinel or (check.app, check.workflow) in triggered:
+    if is_sentinel or _workflow_of(check) in triggered:
         if check.started_at is None:
             return _Place.BLOCKING
         if check.started_at < expectations.triggered_at:
@@ -261,9 +264,14 @@ def _counted(lists: _Lists) -> list[Check]:
     return [check for place, checks in lists.items() if place not in ignored for check in checks]
 
 
-def _run_of(check: Check) -> RunKey:
+def _run_of(check: Check) -> tuple[str, _Workflow]:
     """What stays the same from run to run, whatever started them."""
-    return check.name, check.app, check.workflow
+    return check.name, _workflow_of(check)
+
+
+def _workflow_of(check: Check) -> _Workflow:
+    """The workflow, by its id too: another file of the same name runs something else."""
+    return check.app, check.workflow, check.workflow_id
 
 
 def _missing(lists: _Lists, expectations: Expectations) -> tuple[str, ...]:
@@ -300,6 +308,8 @@ def _decide(
     skipped = _unsettled(lists, expectations)
     if skipped and may_start:
         return VerdictKind.RUNNING, f"May still run after the rerun: {_shown(skipped)}.", False
+    if expectations.open_ended and may_start:
+        return VerdictKind.RUNNING, "Nothing is wrong so far; more checks may still start.", False
     return _decide_good(lists, expectations)
 
 
@@ -315,9 +325,10 @@ def _unsettled(lists: _Lists, expectations: Expectations) -> tuple[Check, ...]:
         return ()
     workflows = {(app, workflow) for _, app, workflow in expectations.rerun if workflow}
     sentinels = (check for check in passed if check.name == expectations.sentinel)
-    settled = {(check.app, check.workflow) for check in sentinels if not _before(check, at)}
+    settled = {_workflow_of(check) for check in sentinels if not _before(check, at)}
     skipped = (check for check in passed if check.conclusion == "SKIPPED" and _before(check, at))
-    return tuple(c for c in skipped if (c.app, c.workflow) in workflows - settled)
+    waiting = (check for check in skipped if _workflow_of(check) not in settled)
+    return tuple(check for check in waiting if (check.app, check.workflow) in workflows)
 
 
 def _decide_good(lists: _Lists, expectations: Expectations) -> tuple[VerdictKind, str, bool]:

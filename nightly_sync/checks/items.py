@@ -73,6 +73,11 @@ def items_of(lines: list[str]) -> list[Item]:
     return found or list(_infrastructure(lines))
 
 
+def annotations(lines: Iterable[str]) -> Iterator[str]:
+    """Errors that a step of GitHub Actions reports for itself, as they are on every machine."""
+    return (stable(line) for line in lines if line.startswith("##[error]"))
+
+
 def test_lines(lines: Iterable[str]) -> int:
     """How many failing tests and errors pytest's short summary lists."""
     return sum(1 for line in lines if _PYTEST.match(line))
@@ -136,6 +141,9 @@ _LINE_PATTERNS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
         r"^(?P<path>[^\s:][^:]*\.go):\d+:\d+: (?P<what>.*)$")),
     (FailureKind.COMPILE, re.compile(  # linkers
         r"^(?P<path>.*?)(?P<what>undefined (?:reference to|symbol:?) .*)$")),
+    (FailureKind.TEST, re.compile(  # pytest-cov, coverage
+        r"^(?:ERROR: )?(?P<path>)(?P<what>(?:FAIL Required test coverage of|Coverage failure:) .*)$"
+    )),
     (FailureKind.COMPILE, re.compile(r"^(?P<what>CMake Error) at (?P<path>[^:]+):\d+")),
 )  # fmt: skip
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from nightly_sync.checks.endings import ends_a_run, unfinished
-from nightly_sync.checks.items import FailureKind, Item, items_of
+from nightly_sync.checks.endings import ends_a_run, failed_steps, unfinished
+from nightly_sync.checks.items import FailureKind, Item, annotations, items_of
 from nightly_sync.checks.logs import lines_of, stable, without_root
 from nightly_sync.forge.base import Check
 from nightly_sync.model import Model
@@ -36,6 +36,7 @@ class Failure(Model):
     excerpt: str = ""  # the log's own lines that matter
     unfinished: str = ""  # why the items may not be all there is; empty if the check ran to the end
     aggregate: bool = False  # it only says that other jobs failed
+    steps: int = 0  # that ended with an exit code, as far as the log says
 
 
 class FailureGroup(Model):
@@ -45,6 +46,7 @@ class FailureGroup(Model):
     title: str
     failures: tuple[Failure, ...]
     aggregate: bool = False
+    baseline: tuple[str, ...] = ()  # how these checks fare without the merge, a sentence each
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -57,7 +59,8 @@ def triage(check: Check, log: str) -> Failure:
     everything = without_root(lines_of(log))
     lines = [line for line in everything if not _NOISE.match(line)]
     found = items_of(lines)
-    texts = tuple(sorted(item.text for item in found)) or _all_lines(lines)
+    steps = failed_steps(everything)
+    texts = _texts(found, lines, steps)
     aggregate = not found and _is_aggregate(lines)
     kind = _kind(check, found)
     return Failure(
@@ -70,6 +73,7 @@ def triage(check: Check, log: str) -> Failure:
         excerpt=_excerpt(lines, {item.line for item in found}),
         unfinished=unfinished(check, everything) or ("" if texts else "the log says nothing"),
         aggregate=aggregate,
+        steps=steps,
     )
 
 
@@ -131,6 +135,19 @@ def _kind(check: Check, items: Sequence[Item]) -> FailureKind:
         return FailureKind.UNKNOWN
     kinds = {item.kind for item in items if not item.bare} or {FailureKind.TEST}
     return next((kind for kind in _STRONGEST if kind in kinds), FailureKind.INFRASTRUCTURE)
+
+
+def _texts(found: Sequence[Item], lines: Sequence[str], steps: int) -> tuple[str, ...]:
+    """All that is compared: what is understood must not hide what another step says.
+
+    A step of no known pattern still leaves its annotations and its exit code.
+    """
+    several = [f"{steps} failing steps"] if steps > 1 else []
+    if not found:
+        return (*_all_lines(lines), *several)
+    taken = {item.line for item in found}
+    rest = annotations(line for line in lines if line not in taken)
+    return tuple(sorted((*(item.text for item in found), *rest, *several)))
 
 
 def _all_lines(lines: Sequence[str]) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ class Check(Model):
     name: str
     app: str = ""
     workflow: str = ""
+    workflow_id: str = ""  # the forge's own: two workflow files may give themselves one name
     suite: str = ""
     event: str = ""  # what started its run: GitHub's event and branch, e.g. `push dev`
     status: CheckStatus
@@ -53,9 +54,9 @@ class Check(Model):
     url: str = ""
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> tuple[str, ...]:
         """What tells two checks of one name apart."""
-        return self.name, self.app, self.workflow, self.suite
+        return self.name, self.app, self.workflow, self.workflow_id, self.suite
 
 
 class Rollup(Model):

@@ -36,7 +36,8 @@ __all__ = ["ACTIONS", "CI", "FUTURE", "NEVER", "Act", "External", "Script", "Sta
 class Act:
     """One check from its start to its end; `after`, `queued` and `running` count polls.
 
-    `suite` tells apart checks of one name in one workflow. `rerun` is what a rerun does, to a
+    `suite` tells apart checks of one name in one workflow. A `workflow` such as `CI@more.yml` is
+    another file that names itself `CI`. `rerun` is what a rerun does, to a
     skipped job too; without it the same happens again. A log that is text is dressed up the way
     Actions does it.
     """
@@ -138,11 +139,13 @@ def _branch(event: Event) -> str:
 
 
 def named(world: World, repository: Repository, name: str) -> Workflow:
-    """The workflow of a name, made if need be."""
-    found = next((w for w in repository.workflows if w.name == name), None)
+    """The workflow of a name or of `NAME@FILE`, made if need be."""
+    shown, _, given = name.partition("@")
+    file = f".github/workflows/{given or re.sub(r'[^a-z0-9]+', '-', shown.lower()) + '.yml'}"
+    known = (w for w in repository.workflows if w.name == shown)
+    found = next((w for w in known if not given or w.path == file), None)
     if found is None:
-        file = f".github/workflows/{re.sub(r'[^a-z0-9]+', '-', name.lower())}.yml"
-        found = Workflow(world.id(), name, file, False, world.clock.now())
+        found = Workflow(world.id(), shown, file, False, world.clock.now())
         repository.workflows.append(found)
     return found
 

@@ -74,10 +74,6 @@ class Faults:
         compiled = re.compile(pattern, re.DOTALL)
         self._faults.append(Fault("status", compiled, ENDLESS, status=status, over=over))
 
-    def reset_until(self, over: Callable[[], bool], pattern: str = "") -> None:
-        """Reset every connection until it is over."""
-        self._faults.append(Fault("reset", re.compile(pattern, re.DOTALL), ENDLESS, over=over))
-
     def before(self, pattern: str, action: Callable[[], object], skip: int = 0) -> None:
         """Do something just before a request is looked at."""
         self._faults.append(Fault("before", re.compile(pattern, re.DOTALL), 1, skip, action=action))

@@ -105,6 +105,7 @@ class Checks:
     def _run(self, repo: Repository, run: Run) -> Shape:
         base = f"{self.world.url}/{repo.full_name}/actions"
         flow = run.workflow
+        file = flow.path.rpartition("/")[2]
         return {
             "id": f"WFR_{run.id}",
             "databaseId": run.id,
@@ -114,10 +115,10 @@ class Checks:
             "updatedAt": stamp(run.created_at),
             "url": f"{base}/runs/{run.id}",
             "workflow": {
-                "id": f"W_{flow.id}",
+                "id": f"W_{file}",
                 "databaseId": flow.id,
                 "name": flow.name,
-                "url": f"{base}/workflows/{flow.path.rpartition('/')[2]}",
+                "url": f"{base}/workflows/{file}",
             },
         }
 

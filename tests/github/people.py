@@ -93,7 +93,7 @@ class Person:
             if pull is None:
                 raise LookupError(number)
             if self.repository.label(name) is None:
-                self.repository.labels.append(Label(self.world.id(), name, description=""))
+                self.repository.labels.append(Label(self.world.id(), name))
             pull.labels.append(name)
 
     def merge(self, number: int) -> str:

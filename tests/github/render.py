@@ -85,6 +85,11 @@ def label(world: World, repo: Repository, item: Label) -> Shape:
     }
 
 
+def _worn(world: World, repo: Repository, item: Label) -> Shape:
+    """A label of a pull request; without a description it has an empty one there."""
+    return label(world, repo, item) | {"description": item.description or ""}
+
+
 def _end(world: World, repo: Repository, branch: str, sha: str) -> Shape:
     return {
         "label": f"{repo.owner.login}:{branch}",
@@ -118,7 +123,7 @@ def pull(world: World, repo: Repository, item: Pull, full: bool = False) -> Shap
         "draft": item.draft,
         "user": account(world, item.author),
         "author_association": "COLLABORATOR",
-        "labels": [label(world, repo, i) for n in item.labels if (i := repo.label(n))],
+        "labels": [_worn(world, repo, i) for n in item.labels if (i := repo.label(n))],
         "requested_reviewers": [account(world, world.account(n)) for n in item.reviewers],
         "head": _head(world, repo, item),
         "base": _end(world, repo, item.base, item.base_sha),

@@ -108,7 +108,7 @@ def workflow(world: World, repo: Repository, item: Workflow) -> Shape:
     """A workflow."""
     return {
         "id": item.id,
-        "node_id": f"W_{item.id}",
+        "node_id": f"W_{item.path.rpartition('/')[2]}",
         "name": item.name,
         "path": item.path,
         "state": "active",

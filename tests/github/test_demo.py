@@ -53,7 +53,7 @@ def test_without_the_stand_in_the_demo_says_where_there_is_one(
 
 def test_the_broken_demo_is_for_the_local_forge_only(tmp_path: Path) -> None:
     with (
-        pytest.raises(ConfigError, match="either --broken or on --github"),
+        pytest.raises(ConfigError, match="either --broken or on --github or by --agent"),
         show.staged(tmp_path, NOW, broken=True, on_github=True),
     ):
         pass

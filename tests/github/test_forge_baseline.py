@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from nightly_sync.checks.names import UNREADABLE
 from nightly_sync.forge.base import BaselineResult, Check, CheckStatus, Rollup
 from nightly_sync.forge.github.baseline import PULLS, History, MergedPull, usable
 from nightly_sync.forge.github.refusals import GitHubError
-from nightly_sync.forge.github.rollup import UNREADABLE
 from tests.github.ci import NEVER, Act
 from tests.github.client import BRANCH, Site
 from tests.github.forge_support import Rig, make_rig
@@ -20,6 +20,7 @@ WANTED = Check(
     name="tests",
     app="github-actions",
     workflow="CI",
+    workflow_id="W_ci.yml",
     status=CheckStatus.COMPLETED,
     conclusion="FAILURE",
 )

@@ -65,6 +65,23 @@ def test_a_check_run_goes_from_queued_to_its_end(rig: Rig) -> None:
     assert ended.url.startswith("http")
 
 
+def test_two_workflow_files_of_one_name_are_two_workflows(rig: Rig) -> None:
+    """Reported: the green job of the one hid the red job of the other."""
+    red, green = Act("tests", "FAILURE"), Act("tests", workflow="CI@more.yml", after=1)
+    since = _started(rig, red, green, Act("CI summary", after=1))
+    for _ in range(4):
+        rollup = rig.forge.rollup(rig.site.head)
+    assert rollup
+    jobs = [check for check in rollup.checks if check.name == "tests"]
+    assert [check.workflow for check in jobs] == ["CI", "CI"]
+    assert len({check.workflow_id for check in jobs}) == 2
+    expected = Expectations(
+        head_sha=rig.site.head, triggered_at=since, grace=timedelta(0), sentinel="CI summary"
+    )
+    verdict = judge(rollup, expected, since + timedelta(hours=1))
+    assert [check.conclusion for check in verdict.failed] == ["FAILURE"]
+
+
 def test_commit_statuses_are_checks_too(rig: Rig) -> None:
     _started(rig, External("ci/outside", "FAILURE"), External("slow", pending=NEVER))
     found = _checks(rig, polls=2)

@@ -29,6 +29,8 @@ class Handler(BaseHTTPRequestHandler):
     """One connection; kept open between requests as GitHub does."""
 
     protocol_version = "HTTP/1.1"
+    # Head and body are two writes, and the second would wait 40 ms for the first's receipt.
+    disable_nagle_algorithm = True
     server: "Host"
 
     def _serve(self) -> None:

@@ -40,7 +40,8 @@ Open = Callable[..., Session]
 
 
 def _failure(log: str = LOG, **fields: Any) -> Failure:
-    given = {"name": "tests", "app": "github-actions", "workflow": "CI", "conclusion": "FAILURE"}
+    flow = {"app": "github-actions", "workflow": "CI", "workflow_id": "W_ci.yml"}
+    given = {"name": "tests", "conclusion": "FAILURE", **flow}
     check = Check.model_validate({"status": CheckStatus.COMPLETED, **given, **fields})
     return triage(check, log)
 

@@ -1,5 +1,6 @@
 """The git layer: whose repository it works on, what it returns, and how it stops."""
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from nightly_sync import git
 from nightly_sync.conflicts import Entry
-from nightly_sync.errors import StopForPerson, SyncError
+from nightly_sync.errors import StopForPerson, SyncError, Unreachable
 from tests.support.repo import TestRepo
 
 
@@ -39,6 +40,66 @@ def test_a_timeout_kills_git_and_all_it_started(tmp_path: Path) -> None:
     with pytest.raises(git.GitTimeout, match="took over 1 s"):
         git.run(repo.path, "-c", alias, "hang", timeout=1)
     assert not _running(int(pid.read_text()))
+
+
+def _transport(command: str) -> git.Remote:
+    """A remote that is reached by this command."""
+    env = {"GIT_SSH_COMMAND": f"sh -c {shlex.quote(command)} ssh", "GIT_SSH_VARIANT": "simple"}
+    return git.Remote("ssh://host/repo", access=lambda: git.Access(env=env))
+
+
+_HTTPS = "fatal: unable to access 'https://github.com/a/404/': "
+
+
+def _says(tmp_path: Path, words: str) -> git.GitError:
+    """What comes of a transport that ends with these words."""
+    with pytest.raises(git.GitError) as caught:
+        git.remote_branches(
+            _repo(tmp_path).path, _transport(f"echo {shlex.quote(words)} >&2; exit 1")
+        )
+    assert words in caught.value.stderr
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"{_HTTPS}OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to github.com:443",
+        f"{_HTTPS}whatever curl says next year",
+        f"{_HTTPS}The requested URL returned error: 429",
+        "error: SSL_ERROR_SYSCALL",
+        "error: GnuTLS recv error (-110): The TLS connection was non-properly terminated.",
+        "error: gnutls_handshake() failed: Error in the pull function.",
+        "error: HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)",
+        "error: SSL connection timeout",
+        "error: Send failure: Broken pipe",
+        "error: The requested URL returned error: 429",
+    ],
+)
+def test_a_connection_that_breaks_may_work_later(tmp_path: Path, words: str) -> None:
+    """Reported: a hiccup of TLS ended the night like a wrong address."""
+    assert isinstance(_says(tmp_path, words), Unreachable)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(f"{_HTTPS}The requested URL returned error: {code}" for code in (401, 403, 404)),
+        "fatal: unable to access '/home/ann/.gitconfig': Permission denied",
+    ],
+)
+def test_a_no_is_no_outage(tmp_path: Path, words: str) -> None:
+    assert not isinstance(_says(tmp_path, words), Unreachable)
+
+
+def test_a_remote_that_never_answers_may_do_so_later(tmp_path: Path) -> None:
+    """Reported: a silent server ended the night, and some questions had no limit of their own."""
+    repo, silent = _repo(tmp_path), _transport("sleep 600")
+    with pytest.raises(git.GitUnanswered, match=r"took over 0\.2 s") as caught:
+        git.remote_branches(repo.path, silent, timeout=0.2)
+    assert isinstance(caught.value, Unreachable)
+    with pytest.raises(git.GitUnanswered):
+        git.delete_branch(repo.path, silent, "sync/x", repo.git("rev-parse", "HEAD"), timeout=0.2)
 
 
 def test_an_interrupted_run_kills_its_git(tmp_path: Path) -> None:

@@ -9,16 +9,14 @@ from pathlib import Path
 import pytest
 
 from nightly_sync.errors import Exit
+from tests.support.forking import Ended, nightly_sync
 from tests.support.repo import TestRepo, diverged
 
 BASE = {"a.py": "x = 1\n", "b.py": "y = 1\n"}
 
 
-def _preview(repo: Path, out: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "nightly_sync", "preview", "--repo", str(repo)]
-    return subprocess.run(
-        [*command, "--out", str(out), *args], capture_output=True, text=True, check=False
-    )
+def _preview(repo: Path, out: Path, *args: str) -> Ended:
+    return nightly_sync("preview", "--repo", str(repo), "--out", str(out), *args)
 
 
 def _snapshot(folder: Path) -> dict[str, str]:

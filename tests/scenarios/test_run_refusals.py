@@ -1,24 +1,22 @@
 """What `run` refuses at once, in a sentence, without starting Prefect."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nightly_sync.errors import Exit
+from tests.support.forking import Ended, nightly_sync
 from tests.support.repo import TestRepo
 
 CHECK = [{"name": "tests", "run": "python -c pass"}]
 
 
-def _run(tmp_path: Path, **fields: Any) -> subprocess.CompletedProcess[str]:
+def _run(tmp_path: Path, **fields: Any) -> Ended:
     config = tmp_path / "config.yaml"
     config.write_text(json.dumps({"workspace": str(tmp_path / "home"), **fields}))
-    command = [sys.executable, "-m", "nightly_sync", "run", "--config", str(config)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return nightly_sync("run", "--config", str(config))
 
 
 @pytest.mark.parametrize(

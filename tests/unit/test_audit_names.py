@@ -169,3 +169,12 @@ def test_a_scan_knows_what_a_module_binds() -> None:
     text = b"import a.b, c as d\nfrom e import f as g\nx: int\ny = z = 1\ndef h():\n    global i\n"
 
     assert scan(text).bound >= {"a", "d", "g", "y", "z", "h", "i"}
+
+
+@pytest.mark.parametrize("name", ["rot13", "hex"])
+def test_an_encoding_that_is_none_of_text_is_a_fault_and_no_crash(name: str) -> None:
+    """Reported: such a file crashed the audits of a clean merge."""
+    text = f"# coding: {name}\nx = 1\n".encode()
+    fault = scan(text).fault
+    assert fault is not None
+    assert "is not a text encoding" in fault.message

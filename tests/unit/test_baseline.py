@@ -9,6 +9,7 @@ from nightly_sync.checks.baseline import (
     Classification,
     NoBaseline,
     classify,
+    conclusive,
     is_at_work,
     is_over,
     is_under_way,
@@ -150,9 +151,57 @@ def test_another_check_proves_nothing() -> None:
     assert not classify(failure("test_a"), there("test_a", name="other")).pre_existing
 
 
+def test_a_check_of_another_workflow_file_of_the_same_name_is_another() -> None:
+    """Reported: two files that name themselves `CI` answered for each other."""
+    mine = check(workflow="CI", workflow_id="W_1", started_at=NOW)
+    others = rollup(mine.model_copy(update={"workflow_id": "W_2"}))
+    assert conclusive(others, mine) is None
+    assert conclusive(rollup(mine), mine) == mine
+    sums, result = said("Some jobs failed: tests", **SUM, workflow_id="W_1")
+    proven = check(app="github-actions", workflow="CI", workflow_id="W_2")
+    assert not classify(sums, result, [proven]).pre_existing
+
+
 def test_long_evidence_is_shortened() -> None:
     tests = [f"test_{number}" for number in range(9)]
     assert classify(failure(*tests), there(*tests)).evidence.endswith("and 4 more.")
+
+
+STEP = "##[error]Process completed with exit code 1."
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        (f"docs/a.md: broken link to new.md\n{STEP}", "2 failing steps"),
+        (
+            "FAIL Required test coverage of 80% not reached. Total coverage: 61%",
+            "FAIL Required test coverage of 80% not reached. Total coverage: 61%",
+        ),
+        ("Coverage failure: total of 61 is less than fail-under=80", "Coverage failure: "),
+        ("##[error]Secrets found in src/config.py", "##[error]Secrets found in src/config.py"),
+    ],
+)
+def test_what_another_step_says_is_not_hidden_behind_a_failing_test(more: str, named: str) -> None:
+    """Reported: a failure of no known pattern beside a known one was taken for pre-existing."""
+    other = there("test_a", ending=STEP)
+    assert classify(failure("test_a", ending=STEP), other).pre_existing
+    result = classify(failure("test_a", ending=f"{STEP}\n{more}"), other)
+    assert not result.pre_existing
+    assert result.evidence.startswith(f"only here: {named}")
+
+
+def test_a_first_step_that_ends_with_an_exit_code_is_one_more_than_none() -> None:
+    """Reported: an action's failure on the target hid that a command failed here as well."""
+    said_so = "##[error]The process failed"
+    other = there("test_a", ending=said_so)
+    assert classify(failure("test_a", ending=said_so), other).pre_existing
+    assert not classify(failure("test_a", ending=f"{said_so}\n{STEP}"), other).pre_existing
+
+
+def test_the_same_steps_failing_on_the_target_are_pre_existing() -> None:
+    both = f"{STEP}\n##[error]Secrets found in src/config.py\n{STEP}"
+    assert classify(failure("test_a", ending=both), there("test_a", ending=both)).pre_existing
 
 
 SUM = {"name": "gate", "app": "github-actions", "workflow": "CI"}

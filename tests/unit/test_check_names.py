@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightly_sync.checks.names import is_exempt
+from nightly_sync.checks.names import UNREADABLE, is_exempt
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,9 @@ def test_part_of_a_name_is_not_enough(name: str, pattern: str) -> None:
 
 def test_without_patterns_every_check_counts() -> None:
     assert not is_exempt("tests", [])
+
+
+@pytest.mark.parametrize("pattern", ["*", "*check*", UNREADABLE])
+def test_what_could_not_be_read_is_never_exempt(pattern: str) -> None:
+    """Reported: a pattern such as `*check*` exempted every result that was not shown."""
+    assert not is_exempt(UNREADABLE, [pattern])

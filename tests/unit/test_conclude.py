@@ -1,5 +1,6 @@
 """The end of a run: every verdict its outcome, ready only when nothing speaks against it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from nightly_sync.errors import Exit
 from nightly_sync.forge.base import Check, CheckStatus
 from nightly_sync.record import Outcome, exit_of
 from nightly_sync.repair import Head
+from nightly_sync.reports.headline import WORDS, needs
 from tests.support import facts as made
 
 HEAD = Head("main2dev/30_11_2026", "b" * 40, "e" * 40, "e" * 40)
@@ -40,8 +42,21 @@ def test_green_with_something_to_look_at_is_ready_and_says_so(facts: Any) -> Non
     assert decide(facts, _watched(VerdictKind.GREEN)) is Outcome.READY_NEEDS_LOOK
 
 
-def test_a_repair_is_something_to_look_at() -> None:
-    assert decide(made.facts(), _watched(VerdictKind.GREEN, rounds=1)) is Outcome.READY_NEEDS_LOOK
+def test_a_repair_is_something_to_look_at_whichever_run_made_it() -> None:
+    """Reported: a run that took up an earlier run's fix commit said that nothing needs a person."""
+    head = replace(HEAD, tip="f" * 40, fixes=("black: 1 file formatted",))
+    watched = replace(_watched(VerdictKind.GREEN), head=head)
+    assert decide(made.facts(), watched) is Outcome.READY_NEEDS_LOOK
+    (told,) = needs(made.facts(fixes=head.fixes))
+    assert told == "Look at 1 repair in the fix commit: black: 1 file formatted"
+
+
+def test_an_accepted_failure_of_the_target_is_something_to_look_at() -> None:
+    """Reported: the pull request said that every required check was green."""
+    old = Check(name="unit", status=CheckStatus.COMPLETED, conclusion="FAILURE")
+    verdict = Verdict(kind=VerdictKind.GREEN, reason="why", final=True, pre_existing=(old,))
+    assert decide(made.facts(), Watched(HEAD, verdict)) is Outcome.READY_NEEDS_LOOK
+    assert "every" not in WORDS[Outcome.READY_NEEDS_LOOK]
 
 
 def test_an_audit_error_is_never_ready() -> None:
@@ -118,6 +133,17 @@ def test_two_checks_of_one_name_keep_their_own_baselines() -> None:
     found = checks_facts(Watched(HEAD, verdict, baselines=baselines), ())
     assert "It passes there." in found.failed[0].evidence
     assert "It fails there." in found.pre_existing[0].evidence
+
+
+def test_a_result_that_ran_again_has_no_evidence_of_the_one_before() -> None:
+    """Reported: evidence was kept by the check's name and suite, which a rerun shares."""
+    first = Check(name="unit", suite="7", status=CheckStatus.COMPLETED, conclusion="FAILURE")
+    again = first.model_copy(update={"started_at": datetime(2026, 11, 30, tzinfo=UTC)})
+    verdict = Verdict(kind=VerdictKind.FAILED, reason="", final=True, failed=(again,))
+    known = {first: Classification(pre_existing=True, evidence="It fails there.")}
+    failures = (triage(first, "FAILED tests/test_a.py::test_b - assert 1 == 2"),)
+    found = checks_facts(Watched(HEAD, verdict, failures=failures, baselines=known), ())
+    assert found.failed[0].evidence == ""
 
 
 def test_every_finding_says_what_became_of_it() -> None:

@@ -45,6 +45,7 @@ def test_the_suite_and_what_started_it_do_not_matter() -> None:
         run(1, name="lint"),
         run(1, app="other"),
         run(1, workflow="Nightly"),
+        run(1, workflow_id="W_2"),  # another file of the same name
         run(10),  # a job of the same name beside it
         run(11),
         run(9, completed_at=START + 11 * MINUTE),

@@ -614,3 +614,59 @@ def test_a_verdict_survives_json() -> None:
     assert gate.Verdict.model_validate_json(verdict.model_dump_json()) == verdict
     wanted = expectations(pre_existing={check("lint")})
     assert gate.Expectations.model_validate_json(wanted.model_dump_json()) == wanted
+
+
+def test_without_a_sentinel_green_waits_for_checks_that_may_still_start() -> None:
+    """Reported: DCO was green at push, and a comment's CI, red later, had not shown up yet."""
+    early, late = TRIGGER + 6 * MINUTE, TRIGGER + 30 * MINUTE
+    fields: dict[str, Any] = {"sentinel": None, "expected": ("DCO",), "open_ended": True}
+    waiting = judge(outside("DCO"), now=early, **fields)
+    assert (waiting.kind, waiting.final) == ("running", False)
+    assert "may still start" in waiting.reason
+    assert judge(outside("DCO"), now=late, **fields).kind == "green"
+    assert judge(outside("DCO"), now=early, **{**fields, "open_ended": False}).kind == "green"
+
+
+# Two workflow files of one name
+
+
+def twin(name: str, conclusion: str | None = "SUCCESS", **fields: Any) -> Check:
+    """A check of another workflow file that gives itself the same name."""
+    return check(name, conclusion, **{"suite": "2", "workflow_id": "W_2", **fields})
+
+
+def test_a_workflow_of_the_same_name_hides_no_failure() -> None:
+    """Reported: a later job `tests` of another file that is named `CI` too hid the red one."""
+    red = check("tests", "FAILURE", workflow_id="W_1")
+    later = twin("tests", started_at=TRIGGER + 2 * MINUTE)
+    verdict = judge(red, later, check(SENTINEL, workflow_id="W_1"))
+    assert (verdict.kind, verdict.failed) == ("failed", (red,))
+    assert verdict.outdated == ()
+
+
+def test_a_workflow_of_the_same_name_does_not_stand_in_for_an_old_result() -> None:
+    """Reported: the old result counted as replaced by the other file's job of that name."""
+    old = check("tests", workflow_id="W_1", started_at=TRIGGER - MINUTE)
+    verdict = judge(old, twin("tests"), check(SENTINEL, workflow_id="W_1"))
+    assert (verdict.kind, verdict.missing) == ("not-started", ("tests",))
+
+
+def test_a_workflow_of_the_same_name_may_be_older_than_the_trigger() -> None:
+    """Only the sentinel's own file is started by the trigger."""
+    old = twin("docs", started_at=TRIGGER - MINUTE)
+    verdict = judge(old, check(SENTINEL, workflow_id="W_1"))
+    assert (verdict.kind, verdict.outdated) == ("green", ())
+
+
+def test_a_sentinel_does_not_settle_a_workflow_of_the_same_name() -> None:
+    again = TRIGGER + 6 * MINUTE
+    new: dict[str, Any] = {"started_at": again + MINUTE, "completed_at": again + 2 * MINUTE}
+    verdict = judge(
+        check(SENTINEL, workflow_id="W_1", **new),
+        twin("build", **new),
+        twin("deploy", "SKIPPED"),
+        now=again + 3 * MINUTE,
+        rerun=frozenset({("build", "actions", "ci.yml")}),
+        rerun_at=again,
+    )
+    assert (verdict.kind, verdict.final) == ("running", False)

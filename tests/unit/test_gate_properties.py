@@ -238,8 +238,7 @@ def test_results_that_a_rerun_replaced_change_no_verdict() -> None:
 def test_the_random_rollups_reach_every_verdict() -> None:
     """A property of green rollups would prove nothing if there were none."""
     seen = Counter(
-        weigh(found, wanted, pre_existing=frozenset(found[:2])).kind
-        for found, wanted in cases()
+        weigh(found, wanted, pre_existing=frozenset(found[:2])).kind for found, wanted in cases()
     )
     assert set(seen) == set(VerdictKind) - {VerdictKind.STALE}
     assert seen[VerdictKind.GREEN] > 100

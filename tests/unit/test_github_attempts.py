@@ -13,7 +13,7 @@ URL = "https://github.com/acme/widgets/actions/runs/11620789306"
 
 def run(number: int, conclusion: str | None = "SUCCESS", **suite: Any) -> CheckRun:
     """A job of a workflow run that a push to `dev` started, unless the suite says otherwise."""
-    flow = {"workflow": {"name": "CI"}, "event": "push", "databaseId": 5, "url": URL}
+    flow = {"workflow": {"id": "W_1", "name": "CI"}, "event": "push", "databaseId": 5, "url": URL}
     facts = {"app": {"slug": "github-actions"}, "branch": {"name": "dev"}, "workflowRun": flow}
     return CheckRun.model_validate(
         {
@@ -38,7 +38,7 @@ def counted(*runs: CheckRun, **attempts: int) -> list[Context]:
         ({"branch": None}, "push"),
         ({"workflowRun": None}, "dev"),
         ({"branch": None, "workflowRun": None}, ""),
-        ({"workflowRun": {"workflow": {"name": "CI"}}}, "dev"),
+        ({"workflowRun": {"workflow": {"id": "W_1", "name": "CI"}}}, "dev"),
     ],
 )
 def test_an_event_is_as_much_as_github_says(suite: dict[str, Any], event: str) -> None:
@@ -57,7 +57,9 @@ def test_an_event_is_as_much_as_github_says(suite: dict[str, Any], event: str) -
 def test_a_workflow_runs_number_is_in_its_address_too(
     facts: dict[str, Any], number: int | None
 ) -> None:
-    flow = run(1, workflowRun={"workflow": {"name": "CI"}, **facts}).check_suite.workflow_run
+    flow = run(
+        1, workflowRun={"workflow": {"id": "W_1", "name": "CI"}, **facts}
+    ).check_suite.workflow_run
     assert flow
     assert flow.number == number
 

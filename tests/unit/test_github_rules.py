@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from nightly_sync.checks.baseline import conclusive
 from nightly_sync.checks.logs import CUT
+from nightly_sync.checks.names import UNREADABLE
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.base import Check, CheckStatus, Rollup
 from nightly_sync.forge.github.address import parse
@@ -29,7 +30,6 @@ from nightly_sync.forge.github.reply import (
     retry_pause,
 )
 from nightly_sync.forge.github.rollup import (
-    UNREADABLE,
     CheckRun,
     Rollups,
     StatusContext,
@@ -150,7 +150,11 @@ def test_an_answer_unlike_githubs_description_is_named() -> None:
 
 
 def _run(number: int, app: str = "github-actions", **more: Any) -> CheckRun:
-    suite = {"databaseId": 7, "app": {"slug": app}, "workflowRun": {"workflow": {"name": "CI"}}}
+    suite = {
+        "databaseId": 7,
+        "app": {"slug": app},
+        "workflowRun": {"workflow": {"id": "W_1", "name": "CI"}},
+    }
     facts = {"databaseId": number, "name": "tests", "status": "COMPLETED", "checkSuite": suite}
     return CheckRun.model_validate(facts | more)
 

@@ -94,3 +94,9 @@ def test_text_with_odd_bytes_can_be_written_as_json() -> None:
 
 def test_a_path_in_memory_is_not_unquoted() -> None:
     assert Holder(path='"a\\nb"').path == '"a\\nb"'
+
+
+def test_an_escape_of_no_byte_is_left_as_it_is() -> None:
+    """Reported: a quoted path with an octal number above 377 raised a ValueError."""
+    assert paths.unquote('"a\\777"') == "a\\777"
+    assert paths.unquote('"\\400\\377"') == paths.from_bytes(b"\\400\xff")

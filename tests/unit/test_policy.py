@@ -9,8 +9,9 @@ from typing import Any, cast
 import pytest
 from prefect.states import Failed
 
-from nightly_sync.errors import ConfigError, StopForPerson, SyncError
-from nightly_sync.git import GitError, GitTimeout
+from nightly_sync.errors import ConfigError, StopForPerson, SyncError, Unreachable
+from nightly_sync.forge.github.refusals import GitHubError, GitHubUnreachable
+from nightly_sync.git import GitError, GitRefused, GitTimeout, GitUnreachable
 from tasks.policy import may_pass_by_itself
 
 ANY = cast(Any, None)  # the task and its run decide nothing
@@ -36,6 +37,12 @@ def test_a_git_that_took_too_long_is_tried_again() -> None:
     assert _retried(GitTimeout("git fetch took over 600 s and was stopped"))
 
 
+@pytest.mark.parametrize("kind", [Unreachable, GitHubUnreachable])
+def test_a_forge_that_did_not_answer_is_asked_again(kind: type[Exception]) -> None:
+    assert _retried(kind("could not read pull request 1: GitHub did not recover in time"))
+    assert _retried(GitUnreachable(("push",), 128, "Connection reset by peer"))
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -50,6 +57,8 @@ def test_what_git_would_say_again_is_told_at_once(words: str) -> None:
     assert not _retried(GitError(("push",), 1, words))
 
 
-@pytest.mark.parametrize("kind", [SyncError, ConfigError, StopForPerson, ValueError])
+@pytest.mark.parametrize(
+    "kind", [SyncError, ConfigError, StopForPerson, GitRefused, GitHubError, ValueError]
+)
 def test_what_is_not_gits_is_told_at_once(kind: type[Exception]) -> None:
     assert not _retried(kind("refusing to push: the protected path x differs from the target"))

@@ -83,6 +83,16 @@ def test_check_commands_are_for_local_repositories(monkeypatch: pytest.MonkeyPat
         session.check(config)
 
 
+def test_ci_that_is_asked_for_needs_a_sentinel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reported: checks of the push were green before the asked-for CI had shown up."""
+    monkeypatch.setenv("GITHUB_TOKEN", "x")
+    trigger = {"kind": "comment", "text": "/ok to test {sha}"}
+    fields = {"repository": URL, "expected_checks": ["DCO"], "trigger": trigger}
+    with pytest.raises(ConfigError, match="without a sentinel"):
+        session.check(SyncConfig.model_validate(fields))
+    session.check(SyncConfig.model_validate({**fields, "sentinel": "gate"}))
+
+
 def test_what_branch_protection_demands_makes_a_config_runnable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

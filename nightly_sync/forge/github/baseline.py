@@ -17,10 +17,10 @@ from datetime import datetime
 from itertools import chain
 
 from nightly_sync.checks.baseline import conclusive, is_under_way
+from nightly_sync.checks.names import UNREADABLE
 from nightly_sync.forge.base import BaselineResult, Check, Rollup
 from nightly_sync.forge.github.client import PAGE, Client, Wire, parse
 from nightly_sync.forge.github.pulls import Pull
-from nightly_sync.forge.github.rollup import UNREADABLE
 
 COMMITS = 10  # of the target that are looked at, the newest first
 PULLS = 10  # merged pull requests that are looked at, the newest merge first

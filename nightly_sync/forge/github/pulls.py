@@ -55,6 +55,7 @@ class Pull(Wire):
     base: _End
     user: _Account | None = None
     labels: tuple[_Label, ...] = ()
+    requested_reviewers: tuple[_Account, ...] = ()
     created_at: datetime
 
     def view(self) -> PullRequest:
@@ -261,7 +262,10 @@ class Pulls:
     def ask_for_review(self, number: int, people: Iterable[str]) -> None:
         """Ask people for a review; one who was asked already is not asked twice."""
         ask, doing = self.client.api.pulls.request_reviewers, f"ask for a review of {number}"
-        names = list(people)
+        wanted = list(people)
+        asked = self.get(number).requested_reviewers if wanted else ()
+        known = {who.login.casefold() for who in asked}
+        names = [name for name in wanted if name.casefold() not in known]
         if names:
             self.client.call(ask, doing, pull_number=number, reviewers=names)
 

@@ -166,7 +166,7 @@ _ANSWERS = (
     (
         0,
         "resource not accessible|not been granted the required scopes|insufficient_scopes",
-        "the token lacks a permission for it; the README lists what the job needs",
+        "the token lacks a permission for it; docs/github.md lists what the job needs",
     ),
     (403, "sso|saml", "the organization wants the token authorized for single sign-on first"),
     (403, "ip allow list", "the organization's IP allow list does not have this machine"),
@@ -178,7 +178,7 @@ _ANSWERS = (
     (
         403,
         "",
-        "the token may not do that; the README lists the permissions the job needs",
+        "the token may not do that; docs/github.md lists the permissions the job needs",
     ),
     (
         422,

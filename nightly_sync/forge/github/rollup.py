@@ -14,12 +14,12 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from nightly_sync.checks.gate import GREEN
+from nightly_sync.checks.names import UNREADABLE
 from nightly_sync.forge.base import Check, CheckStatus, Rollup
 from nightly_sync.forge.github.client import Client, Wire, parse
 from nightly_sync.forge.github.refusals import GitHubError
 
 ACTIONS = "github-actions"
-UNREADABLE = "(a check that could not be read)"
 _STILL = frozenset({"PENDING", "EXPECTED"})  # states of a commit status that is not over
 
 QUERY = """
@@ -30,7 +30,7 @@ query($owner: String!, $name: String!, $oid: GitObjectID!, $after: String) {
       nodes { __typename ... on Node { id }
         ... on CheckRun { databaseId name status conclusion startedAt completedAt detailsUrl
           checkSuite { databaseId app { slug } branch { name }
-            workflowRun { databaseId event url workflow { name } } } }
+            workflowRun { databaseId event url workflow { id name } } } }
         ... on StatusContext { context state description createdAt targetUrl }
       } } } } } }
   rateLimit { cost }
@@ -49,6 +49,7 @@ class _App(_Camel):
 
 
 class _Workflow(_Camel):
+    id: str  # unlike its number, it is never null
     name: str
 
 
@@ -106,6 +107,7 @@ class CheckRun(_Camel):
             name=self.name,
             app=self.app,
             workflow=run.workflow.name if run else "",
+            workflow_id=run.workflow.id if run else "",
             suite=str(self.check_suite.database_id or ""),
             event=self.check_suite.event,
             status=status_of(self.status),

@@ -55,8 +55,12 @@ class Starter:
         return self.trigger.text.format(sha=sha)
 
     def _joined(self, pull: Pull, sha: str, now: datetime) -> datetime | None:
-        """When a comment asked for what is still at work; None if there is none."""
-        said = self._said(pull, self._text(sha)) if self.trigger.kind == "comment" else None
+        """When a comment asked for what is still at work; None if there is none.
+
+        A text that does not name the commit may have asked for an earlier one.
+        """
+        tells = self.trigger.kind == "comment" and sha in self._text(sha)
+        said = self._said(pull, self._text(sha)) if tells else None
         if said and self._at_work(sha, said.created_at, now):
             return said.created_at
         return None

@@ -1,0 +1,180 @@
+"""The draft pull request on GitHub: its text, labels and reviewers, and the same day's reruns."""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from nightly_sync import publish
+from nightly_sync.config import check_runnable
+from nightly_sync.errors import ConfigError, StopForPerson, SyncError, Unreachable
+from nightly_sync.record import Outcome
+from nightly_sync.reports import marker
+from tests.github import bare
+from tests.github.ci import Act
+from tests.github.state import Protection, Pull
+from tests.support.github_night import Night, merged, opened, whole
+from tests.support.github_site import ASK, GATE, GREEN, GitHubSite
+
+DAY: dict[str, Any] = {"date_format": "today"}
+TODAY = "main2dev/today"
+
+
+def _pull(hub: GitHubSite, number: int = 1) -> Pull:
+    found = hub.repository.pull(number)
+    assert found is not None
+    return found
+
+
+def _asked(hub: GitHubSite, number: int = 1) -> list[str]:
+    return [said for said in hub.comments(number) if said.startswith("/ok to test")]
+
+
+# The text
+
+
+def test_what_people_wrote_around_our_part_stays(night: Night) -> None:
+    night.plays(GREEN)
+    with night.opened() as (run, pull):
+        publish.update_body(run, pull, night.start.facts)
+    ours = night.pull.body or ""
+    assert marker.parse(ours) is not None
+    around = ("Do **not** merge before Monday.\r\n\r\n", "\r\n\r\n- [x] seen")
+    night.pull.body = ours.replace("\n", "\r\n").join(around)
+    night.through()
+    body = night.pull.body
+    assert body.startswith(around[0])
+    assert body.endswith("\n- [x] seen")
+    assert body.count("nightly-sync:begin") == 1
+    assert "Ready" in body
+
+
+def test_what_people_wrote_leaves_less_room_for_our_part(night: Night) -> None:
+    night.plays(GREEN)
+    with night.opened() as (run, pull):
+        publish.update_body(run, pull, night.start.facts)
+    theirs = "x" * 65_000
+    night.pull.body = f"{night.pull.body}\n{theirs}"
+    assert night.through().facts.outcome is Outcome.READY
+    assert len(night.pull.body) <= 65_536
+    assert theirs in night.pull.body
+    assert marker.parse(night.pull.body) is not None
+
+
+def test_labels_are_made_and_reviewers_asked_once(hub: GitHubSite) -> None:
+    """Reported: each rerun of the day asked the reviewers again."""
+    hub.github.person(hub.repository, "alice")
+    hub.github.ci.on_comment(ASK, GREEN)
+    fields = {**DAY, "labels": ["sync", "ci: nightly"], "reviewers": ["alice"]}
+    for run_id in ("run-1", "run-2"):
+        assert whole(hub, run_id, **fields).facts.outcome is Outcome.READY
+    assert _pull(hub).labels == ["sync", "ci: nightly"]
+    assert _pull(hub).reviewers == ["alice"]
+    assert len(hub.github.requests.of("POST .*requested_reviewers")) == 1
+    assert len(hub.github.requests.of("POST .*/repos/acme/widgets/labels")) == 2
+
+
+def test_a_reviewer_who_is_no_collaborator_is_a_warning_only(night: Night) -> None:
+    with night.opened(reviewers=["stranger"]) as (run, pull):
+        said = publish.ask_for_review(run, pull)
+    assert said.endswith("a reviewer is no collaborator of the repository")
+
+
+# The same day again
+
+
+def test_a_rerun_with_the_same_inputs_goes_on_and_asks_for_nothing_twice(hub: GitHubSite) -> None:
+    hub.github.ci.on_comment(ASK, [Act("tests", running=3), Act(GATE, after=3)])
+    with opened(hub, **DAY) as run:
+        made = merged(run)
+        pull = publish.publish(run, made)
+        run.forge.trigger_ci(pull.number, made.facts.head)
+        run.forge.rollup(made.facts.head)
+    ended = whole(hub, "run-2", **DAY)
+    assert ended.facts.outcome is Outcome.READY
+    assert [item.number for item in hub.repository.pulls] == [1]
+    assert _asked(hub) == [f"/ok to test {made.facts.head}"]
+    assert hub.synced() == [TODAY]
+    assert len(hub.github.requests.of("POST .*git-receive-pack")) == 1
+
+
+def test_new_commits_get_a_suffix_and_the_first_is_closed_as_replaced(hub: GitHubSite) -> None:
+    hub.github.ci.on_comment(ASK, GREEN)
+    whole(hub, **DAY)
+    first = hub.tip(TODAY)
+    hub.person.push("main", {"more.py": "m = 1\n"})
+    ended = whole(hub, "run-2", **DAY)
+    assert ended.facts.outcome is Outcome.READY
+    assert hub.synced() == [TODAY, f"{TODAY}-2"]
+    assert hub.tip(TODAY) == first
+    old, new = _pull(hub, 1), _pull(hub, 2)
+    assert (old.open, new.open, new.head, new.draft) == (False, True, f"{TODAY}-2", False)
+    assert hub.comments(1)[-1].startswith("Replaced by #2 (")
+
+
+def test_no_push_of_a_night_ever_drops_a_commit_that_is_not_a_repair(hub: GitHubSite) -> None:
+    """Held against a server that lets every rewrite through."""
+    hub.github.ci.on_comment(ASK, GREEN)
+    whole(hub, **DAY)
+    made = hub.tip(TODAY)
+    mine = hub.person.push(TODAY, {"mine.py": "m = 1\n"})
+    with pytest.raises(StopForPerson, match="is not ours; nothing was pushed"):
+        whole(hub, "run-2", **DAY)
+    hub.person.push("main", {"more.py": "m = 1\n"})
+    whole(hub, "run-3", **DAY)
+    assert hub.tip(TODAY) == mine
+    assert bare.is_ancestor(hub.repository.path, made, mine)
+    assert _pull(hub).open  # a person works there
+
+
+def test_a_branch_that_somebody_makes_first_is_never_overwritten(hub: GitHubSite) -> None:
+    hub.github.faults.before("GET .*git-receive-pack", lambda: hub.person.branch(TODAY, "main"))
+    with pytest.raises(StopForPerson, match="nothing was pushed"):
+        whole(hub, **DAY)
+    assert hub.tip(TODAY) == hub.tip("main")
+
+
+def test_a_draft_that_could_not_be_opened_is_opened_by_the_next_run(hub: GitHubSite) -> None:
+    """The branch is there already, and is taken up, not made anew."""
+    access = {"contents": "write", "pull_requests": "read", "issues": "write", "actions": "write"}
+    good = hub.token
+    hub.use(hub.github.fine_grained(access))
+    with pytest.raises(SyncError, match="the token lacks a permission for it"):
+        whole(hub, **DAY)
+    assert (hub.repository.pulls, hub.synced()) == ([], [TODAY])
+    hub.use(good)
+    hub.github.ci.on_comment(ASK, GREEN)
+    assert whole(hub, "run-2", **DAY).facts.outcome is Outcome.READY
+    assert hub.synced() == [TODAY]
+
+
+def test_a_first_push_whose_answer_was_lost_is_not_made_twice(hub: GitHubSite) -> None:
+    """Reported: GitHub has the branch by then, which was taken for a refusal."""
+    hub.github.faults.lose("POST .*git-receive-pack")
+    with opened(hub, **DAY) as run:
+        made = merged(run)
+        assert made.choice is not None
+        with suppress(Unreachable):  # git's transport may try again by itself
+            publish.publish(run, made)
+        pull = publish.publish(run, made)
+    assert hub.tip(TODAY) == made.facts.merge_commit == _pull(hub, pull.number).head_sha
+
+
+# What is expected of CI
+
+
+def test_without_anything_expected_of_ci_the_config_is_refused(hub: GitHubSite) -> None:
+    with opened(hub, sentinel=None, trigger={"kind": "none"}) as run:
+        with pytest.raises(ConfigError, match="Nothing is expected of CI"):
+            check_runnable(run.config, run.forge.required_checks("dev"))
+        hub.github.protect(hub.repository, Protection("dev", required_checks=(GATE,)))
+        check_runnable(run.config, run.forge.required_checks("dev"))
+
+
+def test_no_ci_and_a_protected_target_contradict_each_other(hub: GitHubSite) -> None:
+    hub.github.protect(hub.repository, Protection("dev", required_checks=(GATE,)))
+    with (
+        opened(hub, sentinel=None, trigger={"kind": "none"}, no_ci=True) as run,
+        pytest.raises(ConfigError, match="no_ci says"),
+    ):
+        check_runnable(run.config, run.forge.required_checks("dev"))
