@@ -1,0 +1,155 @@
+"""Claude as one run has it: whether it can be asked, and what has come of it so far.
+
+Every step of a run that could ask Claude goes through here, so that a missing key, a spent budget
+or an API that refuses ends the asking and nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nightly_sync.agent.base import Ask, Body, Failure, Reply, fault, traced
+from nightly_sync.agent.budget import Meter, Spent
+from nightly_sync.agent.facts import AgentFacts, AgentRefusal, Cost
+from nightly_sync.agent.loop import Agent, End, Ended, Task, converse
+from nightly_sync.agent.settings import AgentSettings
+from nightly_sync.agent.transcript import Transcript
+from nightly_sync.errors import ConfigError, SyncError
+from nightly_sync.paths import quote
+
+NAMED = 3  # files that are named where it was not asked about many
+Progress = Callable[[str, str, Spent], None]
+"""Hears of each addition to the bill: task, file, and the run's new total."""
+
+
+def _silent(task: str, file: str, total: Spent) -> None:
+    """Nobody listens."""
+
+
+@dataclass
+class Assistant:
+    """Claude in one run, and the account of it. `agent` is None where it cannot be asked."""
+
+    settings: AgentSettings
+    agent: Agent | None = None
+    problem: str = ""  # why it is not asked, or not any more
+    limit: str = ""  # the limit that was reached
+    commands_off: str = ""  # why it could run no commands
+    left: list[str] = field(default_factory=list)  # what it was to do and did not, a line each
+    skipped: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # by task and why
+    refusals: list[AgentRefusal] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)  # answers sent back, by the problem
+    progress: Progress = _silent
+
+    @property
+    def usable(self) -> bool:
+        """Can it be asked now?"""
+        return self.agent is not None and not self.problem and not self.limit
+
+    def converse(self, task: Task) -> Ended | None:
+        """One conversation; None if there was none or it broke off, with the reason kept."""
+        if self.agent is None or not self.usable:
+            return None
+        try:
+            ended = converse(self.agent, task)
+        except SyncError as error:
+            self.problem = str(error)
+            return None
+        if ended.reason is End.BUDGET:
+            self.limit = ended.detail
+        return ended
+
+    def failed(self, task: str, file: str, error: Exception) -> str:
+        """Keep the traceback of a fault of our own in the transcript; gives it in short."""
+        if self.agent is not None:
+            self.agent.transcript.write("fault", task, file, fault=traced(error))
+        return fault(error)
+
+    def leave(self, what: str) -> None:
+        """Note what stays undone."""
+        why = self.limit or self.problem
+        self.left.append(f"{what}: {why}" if why else what)
+
+    def skip(self, task: str, file: str, why: str = "") -> None:
+        """Note a file that it was not asked about; there may be hundreds of them.
+
+        Without a reason, it could not be asked.
+        """
+        self.skipped.setdefault((task, why), []).append(file)
+
+    def _skipped(self) -> tuple[str, ...]:
+        unable = self.limit or self.problem
+        return tuple(
+            _not_asked(task, files, why or unable) for (task, why), files in self.skipped.items()
+        )
+
+    def facts(self) -> AgentFacts:
+        """The account, for the report and the metrics."""
+        meter = self.agent.meter if self.agent else None
+        path = self.agent.transcript.path if self.agent else None
+        return AgentFacts(
+            enabled=self.settings.enabled,
+            model=self.settings.model_id,
+            problem=self.problem,
+            limit=self.limit,
+            commands_off=self.commands_off,
+            left=(*self.left, *self._skipped()),
+            refusals=tuple(self.refusals),
+            rejected=dict(sorted(self.rejected.items())),
+            spent=_cost(meter.total()) if meter else Cost(),
+            by_task={name: _cost(item) for name, item in meter.by_task().items()} if meter else {},
+            by_file={name: _cost(item) for name, item in meter.by_file().items()} if meter else {},
+            transcript=str(path) if path and path.exists() else "",
+        )
+
+
+def _not_asked(task: str, files: list[str], why: str) -> str:
+    names = ", ".join(quote(name) for name in files[:NAMED])
+    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    count = "1 file" if len(files) == 1 else f"{len(files)} files"
+    return f"{task}: not asked about {count}, since {why}: {names}{more}"
+
+
+def _cost(spent: Spent) -> Cost:
+    return Cost.model_validate(spent.model_dump())
+
+
+def hire(settings: AgentSettings, folder: Path, secret: Callable[[str], str]) -> Assistant:
+    """Claude for a run whose files are in `folder`; unusable, with the reason, without a key."""
+    if not settings.enabled:
+        return Assistant(settings)
+    try:
+        key = secret(settings.key) if settings.key else None
+    except ConfigError as error:
+        return Assistant(settings, problem=f"Claude was not asked: {error}")
+    return employ(settings, _Lazy(settings, key), folder / "transcript.jsonl", (key or "",))
+
+
+def employ(
+    settings: AgentSettings, ask: Ask, transcript: Path, secrets: tuple[str, ...] = ()
+) -> Assistant:
+    """An assistant that is reached by `ask`. What is hidden of `secrets` is without blanks around.
+
+    A file that holds a key ends in a newline, which the key that is sent does not have.
+    """
+    made = Assistant(settings)
+    meter = Meter(settings, on_progress=lambda *what: made.progress(*what))
+    made.agent = Agent(settings, ask, meter, Transcript(transcript, tuple(map(str.strip, secrets))))
+    return made
+
+
+class _Lazy:
+    """Connects when it is first asked: the SDK takes seconds to import."""
+
+    def __init__(self, settings: AgentSettings, key: str | None):
+        self._settings = settings
+        self._key = key
+        self._ask: Ask | None = None
+
+    def __call__(self, body: Body, failed: Callable[[Failure], None]) -> Reply:
+        if self._ask is None:
+            from nightly_sync.agent.client import connect
+
+            self._ask = connect(self._settings, self._key)
+        return self._ask(body, failed)

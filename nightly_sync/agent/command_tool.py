@@ -1,0 +1,98 @@
+"""The tool that runs a configured command in the sandbox, and undoes what it may not change."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic import Field
+
+from nightly_sync.agent.base import Tool, ToolResult, tool
+from nightly_sync.agent.bench import Bench
+from nightly_sync.agent.data import Marker, clean
+from nightly_sync.agent.inside import Refused, shown
+from nightly_sync.agent.originals import Originals, Settled
+from nightly_sync.agent.sandbox import Sandbox
+from nightly_sync.agent.sandbox_settings import AgentCommand
+from nightly_sync.commands import CommandResult
+from nightly_sync.model import Model
+
+NAMED = 50  # paths in an answer
+
+
+class RunCommand(Model):
+    """Input of `run_command`."""
+
+    command: str = Field(description="Name of one of the commands.")
+    arguments: tuple[str, ...] = Field(
+        (), max_length=200, description="Words to add at the end, where the command takes them."
+    )
+
+
+def running(
+    bench: Bench, commands: Sequence[AgentCommand], sandbox: Sandbox, originals: Originals
+) -> tuple[Tool, ...]:
+    """`run_command`, if there is a command to run."""
+    by_name = {command.name: command for command in commands}
+    listed = "; ".join(_described(command) for command in commands)
+
+    def run(given: RunCommand) -> ToolResult:
+        command = by_name.get(given.command)
+        if command is None:
+            raise Refused(f"No command is called {clean(given.command)[:100]!r}: {listed}.")
+        words = _words(command, given.arguments)
+        return _run(bench, command, words, sandbox, originals)
+
+    what = f"Run a command at the top of the checkout and wait for its end: {listed}."
+    return (tool("run_command", what, RunCommand, run),) if commands else ()
+
+
+def _described(command: AgentCommand) -> str:
+    kind = "any arguments" if command.options else "arguments without a dash in front"
+    return f"{command.name} ({command.run}{', takes ' + kind if command.arguments else ''})"
+
+
+def _words(command: AgentCommand, arguments: Sequence[str]) -> list[str]:
+    """The command line. Raises Refused for arguments that the config does not allow."""
+    if arguments and not command.arguments:
+        raise Refused(f"The command {command.name} takes no arguments.")
+    if any(word.startswith("-") for word in arguments) and not command.options:
+        raise Refused(f"The command {command.name} takes no options, only names and values.")
+    return [*shlex.split(command.run), *arguments]
+
+
+def _run(
+    bench: Bench,
+    command: AgentCommand,
+    words: Sequence[str],
+    sandbox: Sandbox,
+    originals: Originals,
+) -> ToolResult:
+    sandbox.hand_over()
+    before = originals.before()
+    try:
+        result = sandbox.run(words, command.timeout_seconds)
+    finally:
+        settled = originals.settle(before, bench.guard, f"command {command.name}")
+    output = bench.marker.wrap(f"output of {command.name}", result.output, keep="end")
+    return ToolResult(
+        "\n".join([_ending(command, result), *_effects(bench.marker, settled), output])
+    )
+
+
+def _ending(command: AgentCommand, result: CommandResult) -> str:
+    if result.timed_out:
+        return f"{command.name} was stopped after {command.timeout_seconds:g} s."
+    return f"{command.name} ended with exit code {result.code} after {result.seconds:.1f} s."
+
+
+def _effects(marker: Marker, settled: Settled) -> Iterator[str]:
+    if settled.changed:
+        yield marker.wrap("paths it changed, made or removed", _some(map(shown, settled.changed)))
+    if settled.refused:
+        lines = (f"{shown(item.path)}: {item.reason}" for item in settled.refused)
+        yield marker.wrap("changes that were undone, and why they may not be", _some(lines))
+
+
+def _some(lines: Iterable[str]) -> str:
+    listed = list(lines)
+    more = [f"... and {len(listed) - NAMED} more"] if len(listed) > NAMED else []
+    return "\n".join([*listed[:NAMED], *more])

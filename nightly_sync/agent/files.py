@@ -1,0 +1,233 @@
+"""Files of one checkout, and never a file outside it, whatever a name or a link says.
+
+Every component of a path is opened by itself, without following links, from the folder opened
+before: a link that is put in a folder's place in the meantime is refused as well. Links inside the
+checkout are not followed either; a listing says where they lead.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from nightly_sync import paths
+from nightly_sync.agent.inside import DEEPEST, Refused, is_git, problem, shown
+from nightly_sync.commands import run_command
+from nightly_sync.errors import SyncError
+
+LARGEST = 16 * 1024 * 1024  # bytes of a file that is read or written
+MOST = 500_000  # entries of a checkout that are looked at
+REMOVAL_TIMEOUT = 300.0  # seconds
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class Found:
+    """One entry of a checkout: its path, what `lstat` says, and where it leads if it is a link."""
+
+    name: str
+    stat: os.stat_result
+    target: str | None = None
+
+    @property
+    def is_file(self) -> bool:
+        """Is it a regular file?"""
+        return stat.S_ISREG(self.stat.st_mode)
+
+    @property
+    def is_folder(self) -> bool:
+        """Is it a folder?"""
+        return stat.S_ISDIR(self.stat.st_mode)
+
+    @property
+    def is_plain_folder(self) -> bool:
+        """Is it a folder to look into: not git's, and not nested beyond all reason?"""
+        parts = self.name.split("/")
+        return self.is_folder and not is_git(parts[-1]) and len(parts) < DEEPEST
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files below `top`. Paths are as from `inside.normal`; every refusal is a `Refused`."""
+
+    top: Path
+
+    def read(self, name: str) -> bytes:
+        """The content of a regular file of at most LARGEST bytes."""
+        with self._parent(name) as (folder, last):
+            # Looked at first, since to open a pipe or a device already has effects.
+            _need_file(name, folder, last)
+            with os.fdopen(os.open(last, _READ, dir_fd=folder), "rb") as file:
+                _check_file(name, os.fstat(file.fileno()))
+                return file.read()
+
+    def replace(self, name: str, content: bytes) -> None:
+        """Give an existing regular file new content; its mode stays.
+
+        By a new file in its place: the old one may have a second name, which must not change.
+        """
+        with self._parent(name) as (folder, last):
+            mode = stat.S_IMODE(_need_file(name, folder, last).st_mode)
+            scratch = b".nightly-sync-" + secrets.token_hex(8).encode()
+            _write_new(folder, scratch, content, mode)
+            os.rename(scratch, last, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def create(self, name: str, content: bytes, mode: int = 0o644) -> None:
+        """Write a file that is not there yet, and the folders it lies in."""
+        with self._parent(name, make=True) as (folder, last):
+            _write_new(folder, last, content, mode)
+
+    def link(self, name: str, target: bytes) -> None:
+        """Make a symbolic link that is not there yet, and the folders it lies in."""
+        with self._parent(name, make=True) as (folder, last):
+            os.symlink(target, last, dir_fd=folder)
+
+    def clear(self, name: str) -> None:
+        """Make room for a path: remove what lies there, and what stands for a folder above it."""
+        parts = name.split("/")
+        if all(self._clear("/".join(parts[:depth])) for depth in range(1, len(parts) + 1)):
+            _remove_folder(self.top / paths.fs_name(name))
+
+    def _clear(self, name: str) -> bool:
+        """Is there a folder? Anything else is removed."""
+        with self._parent(name) as (folder, part):
+            found = _lstat_if_there(folder, part)
+            is_folder = found is not None and stat.S_ISDIR(found.st_mode)
+            if found and not is_folder:
+                os.unlink(part, dir_fd=folder)
+            return is_folder
+
+    def look(self, name: str) -> Found:
+        """What lies at a path; the top is a folder."""
+        if not name:
+            return Found(name, self.top.stat())
+        with self._parent(name) as (folder, last):
+            return Found(name, _lstat(folder, last))
+
+    def entries(self, name: str) -> list[Found]:
+        """What lies in a folder, by name."""
+        with _refusals(name), self._folder(_parts(name)) as folder, os.scandir(folder) as listed:
+            found = [_found(folder, name, entry.name) for entry in listed]
+        return sorted(found, key=lambda item: item.name)
+
+    def walk(self, below: str = "") -> Iterator[Found]:
+        """Everything below a folder that is not itself a folder.
+
+        A `.git`, and a folder that is nested too deeply, come as one entry. Raises SyncError
+        above MOST entries.
+        """
+        waiting, count = [below], 0
+        while waiting:
+            for item in self.entries(waiting.pop()):
+                count += 1
+                if item.is_plain_folder:
+                    waiting.append(item.name)
+                else:
+                    yield item
+            if count > MOST:
+                raise SyncError(f"the checkout holds over {MOST} entries, too many to look at")
+
+    @contextmanager
+    def _parent(self, name: str, make: bool = False) -> Iterator[tuple[int, bytes]]:
+        """The folder a path lies in, opened, and the path's last component."""
+        parts = _parts(name)
+        if not parts:
+            raise Refused("The top of the checkout is a folder; name a file in it.")
+        with _refusals(name), self._folder(parts[:-1], make) as folder:
+            yield folder, parts[-1]
+
+    @contextmanager
+    def _folder(self, parts: list[bytes], make: bool = False) -> Iterator[int]:
+        with ExitStack() as opened:
+            folder = os.open(self.top, _FOLDER)
+            opened.callback(os.close, folder)
+            for part in parts:
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, 0o755, dir_fd=folder)
+                folder = os.open(part, _FOLDER, dir_fd=folder)
+                opened.callback(os.close, folder)
+            yield folder
+
+
+def _parts(name: str) -> list[bytes]:
+    """The components of a normal path; checked again, as safety must not hang on the caller."""
+    parts = name.split("/") if name else []
+    reason = "has a '.' part" if "." in parts else problem(parts)
+    if reason:
+        raise Refused(f"The path {shown(name)} {reason}.")
+    return [paths.to_bytes(part) for part in parts]
+
+
+@contextmanager
+def _refusals(name: str) -> Iterator[None]:
+    """What the system says no to, in words for the model."""
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"{shown(name) or 'The top'}: {_reason(error)}.") from error
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in (errno.ENOTDIR, errno.ELOOP):
+        return "a part of this path is no folder; links are not followed, name the file itself"
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def _need_file(name: str, folder: int, part: bytes) -> os.stat_result:
+    found = _lstat(folder, part)
+    if stat.S_ISLNK(found.st_mode):
+        raise Refused(
+            f"{shown(name)} is a link, which is not followed; list_files shows where it leads."
+        )
+    return _check_file(name, found)
+
+
+def _check_file(name: str, found: os.stat_result) -> os.stat_result:
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe, a socket or a device"
+        raise Refused(f"{shown(name)} is {kind}, not a file.")
+    if found.st_size > LARGEST:
+        raise Refused(f"{shown(name)} is too large: {found.st_size} bytes; search in it instead.")
+    return found
+
+
+def _lstat(folder: int, part: bytes) -> os.stat_result:
+    return os.stat(part, dir_fd=folder, follow_symlinks=False)
+
+
+def _lstat_if_there(folder: int, part: bytes) -> os.stat_result | None:
+    try:
+        return _lstat(folder, part)
+    except FileNotFoundError:
+        return None
+
+
+def _found(folder: int, name: str, part: str) -> Found:
+    raw = os.fsencode(part)
+    found = _lstat(folder, raw)
+    if stat.S_ISDIR(found.st_mode) and found.st_mode & 0o700 != 0o700:
+        os.chmod(raw, 0o755, dir_fd=folder)  # a command may have shut it
+    target = os.readlink(raw, dir_fd=folder) if stat.S_ISLNK(found.st_mode) else None
+    whole = f"{name}/{paths.from_bytes(raw)}" if name else paths.from_bytes(raw)
+    return Found(whole, found, None if target is None else paths.from_bytes(target))
+
+
+def _write_new(folder: int, part: bytes, content: bytes, mode: int) -> None:
+    with os.fdopen(os.open(part, _NEW, 0o600, dir_fd=folder), "wb") as file:
+        file.write(content)
+        os.fchmod(file.fileno(), mode & 0o777)
+
+
+def _remove_folder(folder: Path) -> None:
+    # Not by shutil, which ends in a RecursionError where a command nested a thousand folders.
+    result = run_command(["rm", "-rf", "--", str(folder)], Path("/"), REMOVAL_TIMEOUT)
+    if not result.ok:
+        raise SyncError(f"{folder} cannot be removed: {result.output.strip()[-500:]}")

@@ -1,0 +1,283 @@
+"""A conversation with Claude about one task: ask, run the tools it wants, ask again.
+
+How it can end is an `Ended`; only what makes asking pointless is an error. Whether an answer is
+any good is not decided here: a tool takes it, and says that the task is done.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from nightly_sync.agent.base import Ask, Block, Body, Failure, Reply, Tool, ToolResult
+from nightly_sync.agent.budget import Account, BudgetSpent, Limit, Meter, Spent
+from nightly_sync.agent.context import (
+    KEEP,
+    Cleared,
+    Messages,
+    added,
+    cleared,
+    marked,
+    result_block,
+    returnable,
+    system_blocks,
+    text_block,
+)
+from nightly_sync.agent.settings import AgentSettings
+from nightly_sync.agent.transcript import Transcript
+from nightly_sync.errors import SyncError
+
+CUTS = 3  # answers in a row that may reach the output limit
+NOT_RUN = ToolResult(
+    "Your message was cut at the output limit, so nothing was run. Send the call again, shorter or "
+    "in several steps.",
+    is_error=True,
+)
+NOT_WHOLE = ToolResult("The input was no whole JSON object, so nothing was run.", is_error=True)
+GO_ON = "Your message was cut at the output limit. Go on, in shorter steps."
+
+
+class End(StrEnum):
+    """Why a conversation is over."""
+
+    DONE = "done"  # a tool said so
+    TURN_OVER = "turn-over"  # the model had nothing more to say
+    CUT = "cut"  # its answers were longer than the output limit, again and again
+    CONTEXT = "context"  # too long for the model, also without old results
+    REFUSED = "refused"
+    BUDGET = "budget-spent"
+    UNKNOWN = "unknown"  # the API said something this version does not know
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a conversation ended. What its tools did stays done in any case."""
+
+    reason: End
+    text: str  # the model's last words
+    detail: str  # why, for the report; "" if done
+    spent: Spent
+    limit: Limit | None = None  # with BUDGET
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What the conversations of a run share."""
+
+    settings: AgentSettings
+    ask: Ask
+    meter: Meter
+    transcript: Transcript = field(default_factory=Transcript)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one conversation is about.
+
+    `system` and the tools' names, texts and schemas are the long prefix that is cached: keep them
+    the same, byte for byte, in all tasks of a run, and say what is special in `opening`.
+    """
+
+    name: str  # the kind, for the bill: "resolve"
+    file: str  # "" for a task about no single file
+    system: str
+    tools: tuple[Tool, ...]
+    opening: str
+    reminder: str = ""  # said once if the model ends its turn although no tool said done
+
+
+def converse(agent: Agent, task: Task) -> Ended:
+    """Talk until a tool says done, the model ends its turn, or something stops it.
+
+    Raises SyncError if Claude refuses all requests, Unreachable if it stayed out of reach.
+    """
+    talk = _Conversation(agent, task)
+    try:
+        ended = talk.run()
+    except SyncError as error:
+        talk.log("ended", reason="error", detail=str(error))
+        raise
+    talk.log("ended", reason=ended.reason, detail=ended.detail, spent=ended.spent.model_dump())
+    return ended
+
+
+def request(settings: AgentSettings, task: Task, messages: Messages) -> Body:
+    """The body of a request; what stays the same in a run comes first for the API's cache."""
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
+        for tool in task.tools
+    ]
+    body: Body = {
+        "model": settings.model_id,
+        "max_tokens": settings.max_output_tokens,
+        "system": system_blocks(task.system),
+        "messages": marked(messages),
+    }
+    if tools:
+        body["tools"] = tools
+    if settings.thinking:
+        body["thinking"] = {"type": settings.thinking}
+    if settings.effort:
+        body["output_config"] = {"effort": settings.effort}
+    return body
+
+
+class _Conversation:
+    """Messages so far, and what was tried."""
+
+    def __init__(self, agent: Agent, task: Task):
+        self._agent = agent
+        self._task = task
+        self._tools = {tool.name: tool for tool in task.tools}
+        self._account = Account(agent.meter, task.name, task.file)
+        self._messages = added((), "user", [text_block(task.opening)])
+        self._text = ""
+        self._read = 0  # tokens of the last request
+        self._cuts = 0  # in a row
+        self._reminded = False
+
+    def log(self, event: str, **facts: Any) -> None:
+        """A line for the transcript."""
+        self._agent.transcript.write(event, self._task.name, self._task.file, **facts)
+
+    def run(self) -> Ended:
+        """Turn after turn."""
+        names = list(self._tools)
+        self.log("started", system=self._task.system, tools=names, opening=self._task.opening)
+        try:
+            while True:
+                ended = self._turn()
+                if ended:
+                    return ended
+        except BudgetSpent as error:
+            return self._ended(End.BUDGET, str(error), error.limit)
+
+    def _turn(self) -> Ended | None:
+        self._agent.meter.check()
+        self._make_room()
+        reply = self._ask()
+        after = _AFTER.get(reply.stop_reason, _Conversation._unknown)
+        return after(self, reply)
+
+    def _ask(self) -> Reply:
+        body = request(self._agent.settings, self._task, self._messages)
+        self.log("request", model=body["model"], messages=len(self._messages))
+        reply = self._agent.ask(body, self._failed)
+        self._account.add(reply.spent + Spent(turns=1))
+        self._read = reply.spent.read
+        self._text = reply.text or self._text
+        facts = {"stop_reason": reply.stop_reason, "spent": reply.spent.model_dump()}
+        self.log("message", content=list(reply.content), cut=sorted(reply.cut), **facts)
+        return reply
+
+    def _failed(self, failure: Failure) -> None:
+        self._account.add(failure.spent + Spent(retries=1))
+        event = "retry" if failure.pause else "failed"
+        self.log(event, why=failure.why, pause=failure.pause)
+        self._agent.meter.check(failure.pause)
+
+    # What each stop reason leads to
+
+    def _use(self, reply: Reply) -> Ended | None:
+        if not reply.calls:
+            return self._ended(End.UNKNOWN, "the model announced a tool call and made none")
+        self._cuts = 0
+        results = []
+        for call in reply.calls:
+            result = self._run(call, call["id"] in reply.cut)
+            if result.done:
+                return self._ended(End.DONE, "")
+            results.append(result_block(call, result))
+        self._keep(reply, results)
+        return None
+
+    def _run(self, call: Block, cut: bool) -> ToolResult:
+        tool = self._tools.get(call["name"])
+        if cut:
+            result = NOT_WHOLE
+        elif tool is None:
+            known = ", ".join(self._tools)
+            result = ToolResult(f"There is no tool {call['name']}, only {known}.", is_error=True)
+        else:
+            result = tool.call(call["input"])
+        self._account.add(Spent())
+        said: dict[str, Any] = {
+            "text": result.text,
+            "is_error": result.is_error,
+            "done": result.done,
+        }
+        if result.fault:
+            said["fault"] = result.fault
+        self.log("tool_result", tool=call["name"], id=call["id"], **said)
+        return result
+
+    def _cut_short(self, reply: Reply) -> Ended | None:
+        self._cuts += 1
+        if self._cuts > CUTS:
+            return self._ended(End.CUT, f"{self._cuts} answers in a row reached the output limit")
+        # Which of the calls are whole is not worth guessing: none is run.
+        answers = [result_block(call, NOT_RUN) for call in reply.calls]
+        self._keep(reply, answers or [text_block(GO_ON)])
+        return None
+
+    def _paused(self, reply: Reply) -> Ended | None:
+        if reply.calls:
+            return self._use(reply)
+        self._keep(reply, [])
+        return None
+
+    def _too_long(self, reply: Reply) -> Ended | None:
+        smaller = cleared(self._messages, keep=1)
+        if not smaller.results:  # so it ends when it was cleared just before
+            return self._ended(End.CONTEXT, "the conversation is too long for the model")
+        self._adopt(smaller)  # the reply is dropped: it broke off, and none of it was run
+        return None
+
+    def _turn_over(self, reply: Reply) -> Ended | None:
+        if reply.calls:
+            return self._ended(End.UNKNOWN, "the model ended its turn with a tool call")
+        if self._reminded or not self._task.reminder:
+            return self._ended(End.TURN_OVER, "the model ended its turn without an answer")
+        self._reminded = True
+        self._keep(reply, [text_block(self._task.reminder)])
+        return None
+
+    def _refused(self, reply: Reply) -> Ended:
+        why = f": {reply.explanation}" if reply.explanation else ""
+        return self._ended(End.REFUSED, f"the model refused{why}")
+
+    def _unknown(self, reply: Reply) -> Ended:
+        return self._ended(End.UNKNOWN, f"the model stopped with {reply.stop_reason!r}")
+
+    # Inside
+
+    def _keep(self, reply: Reply, answers: list[Block]) -> None:
+        kept = added(self._messages, "assistant", returnable(reply.content))
+        self._messages = added(kept, "user", answers)
+
+    def _make_room(self) -> None:
+        limit = self._agent.settings.context_tokens
+        if self._read <= limit:
+            return
+        smaller = cleared(self._messages, KEEP)
+        if smaller.worthwhile(limit):
+            self._adopt(smaller)
+
+    def _adopt(self, smaller: Cleared) -> None:
+        self._messages = smaller.messages
+        self.log("cleared", results=smaller.results, freed=smaller.freed)
+
+    def _ended(self, reason: End, detail: str, limit: Limit | None = None) -> Ended:
+        self._account.add(Spent())
+        return Ended(reason, self._text, detail, self._account.spent, limit)
+
+
+_AFTER: dict[str, Callable[[_Conversation, Reply], Ended | None]] = {
+    "tool_use": _Conversation._use,
+    "end_turn": _Conversation._turn_over,
+    "stop_sequence": _Conversation._turn_over,
+    "max_tokens": _Conversation._cut_short,
+    "pause_turn": _Conversation._paused,
+    "refusal": _Conversation._refused,
+    "model_context_window_exceeded": _Conversation._too_long,
+}

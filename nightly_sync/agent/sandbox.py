@@ -1,0 +1,177 @@
+"""Run a command where it can do no harm: bubblewrap, no network, no secrets, hard limits.
+
+The command sees the system's programs, the folders of the site's environment and the checkout,
+which alone it can change; its environment is built here from nothing. bubblewrap itself starts
+with an empty one, as /proc/1/environ would show it.
+
+The limit on processes holds for no root user, so root becomes an unprivileged user inside. Any
+other user gets a user namespace, inside which only the sandbox's own processes count.
+"""
+
+import os
+import resource
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nightly_sync.agent.sandbox_settings import MB, SandboxSettings
+from nightly_sync.agent.watch import watching
+from nightly_sync.commands import CommandResult, run_command
+from nightly_sync.errors import SyncError
+
+WORK = "/agent-checkout"  # where the command sees the checkout
+HOME = "/tmp/home"
+BIN = "/usr/bin"
+SHARED_MEMORY_MB = 64  # /dev/shm, as containers usually have it
+# Users nobody has: outside of what Debian and systemd hand out, and below the 65536 that
+# containers map. One a process, so that two runs do not share the limit on processes.
+FIRST_USER, USERS = 60578, 128
+OWNER_TIMEOUT = 300.0  # seconds to hand a checkout over
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_SETTINGS = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types")
+_SCRATCH = ("--perms", "1777", "--size")
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """Runs commands in one checkout, one at a time. Made by `probe.opened`, which tries it first.
+
+    `bwrap` is bubblewrap's program. In a run as root the checkout changes hands: a command owns it.
+    """
+
+    checkout: Path
+    settings: SandboxSettings
+    bwrap: str
+
+    def run(self, words: Sequence[str], timeout: float) -> CommandResult:
+        """Run a command, at the top of the checkout, to its end.
+
+        When this returns no process of it is left. A command that used more than it may was
+        killed, and its output ends in why. Raises SyncError if something of it cannot be killed.
+        """
+        self.hand_over()
+        with watching(self.settings, self.checkout) as watch:
+            command = [*self._wrapped(watch.status), *words]
+            result = run_command(command, Path("/"), timeout, env={}, pass_fds=(watch.status,))
+        return _with_reason(result, watch.reason)
+
+    def hand_over(self) -> None:
+        """In a run as root, give what root owns in the checkout to the user that commands run as.
+
+        Raises SyncError if that fails. Files that are theirs already are not touched.
+        """
+        if _is_root():
+            change = ["chown", "-RhP", "--from=0", f"{_user()}:{_user()}", "--", str(self.checkout)]
+            result = run_command(change, Path("/"), OWNER_TIMEOUT)
+            if not result.ok:
+                raise SyncError(f"the checkout cannot be handed over: {result.output.strip()}")
+
+    def _wrapped(self, status: int) -> Iterator[str]:
+        """The words before those of the command."""
+        yield from (self.bwrap, "--json-status-fd", str(status))
+        yield from ("--die-with-parent", "--new-session", *_namespaces())
+        yield from _system_folders()
+        yield from ("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
+        yield from (*_SCRATCH, str(SHARED_MEMORY_MB * MB), "--tmpfs", "/dev/shm")
+        yield from (*_SCRATCH, str(self.settings.scratch_mb * MB), "--tmpfs", "/tmp")
+        yield from ("--perms", "1777", "--dir", HOME)
+        yield from _environment(self.settings.environment)
+        yield from ("--bind", str(self.checkout), WORK, "--remount-ro", "/")
+        yield from _variables(self.settings.environment)
+        yield from ("--", *_limits(self.settings), *_unprivileged())
+        # Not by bwrap, which may not enter it as root without root's powers. Should the machine
+        # run out of memory, these processes go first.
+        yield from (f"{BIN}/env", "--chdir", WORK, f"{BIN}/choom", "-n", "1000", "--")
+
+
+def _with_reason(result: CommandResult, reason: str) -> CommandResult:
+    if not reason:
+        return result
+    return replace(result, output=f"{result.output}\n[stopped: {reason}]\n")
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _user() -> int:
+    return FIRST_USER + os.getpid() % USERS
+
+
+def _namespaces() -> tuple[str, ...]:
+    if not _is_root():
+        return ("--unshare-all", "--unshare-user", "--disable-userns")
+    # No user namespace, in which the limit on processes would not hold. What root may do is
+    # dropped but for becoming someone else.
+    own = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
+    drop = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    return (*own, "--unshare-cgroup-try", *drop)
+
+
+def _unprivileged() -> tuple[str, ...]:
+    if not _is_root():
+        return ()
+    user = str(_user())
+    ids = ("--reuid", user, "--regid", user, "--clear-groups", "--inh-caps=-all")
+    return (f"{BIN}/setpriv", *ids, "--")
+
+
+def _system_folders() -> Iterator[str]:
+    for name in _SYSTEM:
+        folder = Path(name)
+        if folder.is_symlink():
+            yield from ("--symlink", str(folder.readlink()), name)
+        elif folder.is_dir():
+            yield from ("--ro-bind", name, name)
+    yield from ("--perms", "0755", "--dir", "/etc")
+    for name in _SETTINGS:
+        yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+
+
+def _environment(folders: Sequence[str]) -> Iterator[str]:
+    above = {parent for folder in folders for parent in Path(folder).parents[:-1]}
+    for parent in sorted(above):  # by themselves bwrap makes them for root's eyes only
+        yield from ("--perms", "0755", "--dir", str(parent))
+    for folder in folders:
+        yield from ("--ro-bind", folder, folder)
+
+
+def _variables(environment: Sequence[str]) -> Iterator[str]:
+    programs = (*(f"{folder}/bin" for folder in environment), "/usr/local/bin", BIN, "/bin")
+    values = {
+        "PATH": ":".join(programs),
+        "HOME": HOME,
+        "TMPDIR": "/tmp",
+        "LANG": "C.UTF-8",
+        "USER": "agent",
+        "LOGNAME": "agent",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    for name, value in values.items():
+        yield from ("--setenv", name, value)
+
+
+def _limits(settings: SandboxSettings) -> Iterator[str]:
+    """Limits of the kernel, for each process; see `watch` for those of all together.
+
+    Memory is limited as written-to memory (RLIMIT_DATA): address space is reserved by many
+    programs far beyond what they use.
+    """
+    wanted = {
+        "nproc": (resource.RLIMIT_NPROC, settings.processes),
+        "data": (resource.RLIMIT_DATA, settings.memory_mb * MB),
+        "fsize": (resource.RLIMIT_FSIZE, settings.file_mb * MB),
+        "nofile": (resource.RLIMIT_NOFILE, settings.open_files),
+        "core": (resource.RLIMIT_CORE, 0),
+    }
+    yield f"{BIN}/prlimit"
+    for name, (kind, most) in wanted.items():
+        yield f"--{name}={_at_most(kind, most)}"
+    yield "--"
+
+
+def _at_most(kind: int, most: int) -> int:
+    """A limit that is already lower cannot be raised."""
+    _, hard = resource.getrlimit(kind)
+    return most if hard == resource.RLIM_INFINITY else min(most, hard)

@@ -1,0 +1,131 @@
+"""AgentSettings: whether Claude is asked, which model, and what it may cost."""
+
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+
+from nightly_sync.agent.sandbox_settings import SandboxSettings
+from nightly_sync.model import Model
+from nightly_sync.secrets import SecretReference
+
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+Thinking = Literal["adaptive", "between_tools", "disabled"]
+ANTHROPIC_KEY = "env:ANTHROPIC_API_KEY"
+
+# The current model of each family, as the API calls it; clouds have names of their own.
+ALIASES = {"opus": "claude-opus-5-5", "sonnet": "claude-sonnet-5-5", "haiku": "claude-haiku-5-5"}
+
+
+class Price(Model):
+    """Money for a million tokens, all in one currency."""
+
+    input: float = Field(ge=0, description="Tokens read that were not in the cache.")
+    output: float = Field(ge=0, description="Tokens written, thinking included.")
+    cache_read: float = Field(ge=0, description="Tokens read from the cache.")
+    cache_write: float = Field(ge=0, description="Tokens put into the cache.")
+
+
+class AgentSettings(Model):
+    """Claude's part in a sync. Limits hold for one run; the first that is reached ends it."""
+
+    enabled: bool = Field(False, description="Ask Claude where no rule settles it.")
+    provider: Literal["anthropic", "bedrock", "vertex"] = Field(
+        "anthropic", description="Whose API: Anthropic's own, Amazon Bedrock, Google Vertex AI."
+    )
+    model: str = Field(
+        "opus",
+        min_length=1,
+        description="opus, sonnet and haiku mean the current one on Anthropic's own API; anything "
+        "else is the full id that the provider knows.",
+    )
+    effort: Effort | None = Field(
+        "high", description="How thorough it is; null for the model's own default."
+    )
+    thinking: Thinking | None = Field(
+        None, description="How it thinks; null for the model's own default."
+    )
+    base_url: str = Field("", description="Address of the API, if it is not the provider's own.")
+    key: SecretReference | None = Field(
+        ANTHROPIC_KEY,
+        description="Where the API key is: env:VARIABLE, or block:NAME for a Prefect Secret "
+        "block. null with Bedrock and Vertex: what the cloud's own library finds.",
+    )
+    region: str = Field("", description="Region of Bedrock or Vertex.")
+    project: str = Field("", description="Google Cloud project, for Vertex.")
+    turns: int = Field(1500, gt=0, description="Limit: answers of the model.")
+    minutes: float = Field(
+        360, gt=0, description="Limit: time in requests and tools; waiting for CI is not counted."
+    )
+    tokens: int | None = Field(
+        None, gt=0, description="Limit: tokens read and written, those of the cache included."
+    )
+    money: float | None = Field(
+        None, gt=0, description="Limit: cost, in the currency of the prices."
+    )
+    prices: dict[str, Price] = Field({}, description="Price of each model, by its name as above.")
+    context_tokens: int = Field(
+        150_000, gt=0, description="Old tool results are cleared when a request is longer."
+    )
+    max_output_tokens: int = Field(
+        32_000, gt=0, description="Longest answer, thinking included; the model has its own limit."
+    )
+    answers: int = Field(3, gt=0, description="Tries at one task, those that were rejected too.")
+    guidance: tuple[str, ...] = Field(
+        ("CLAUDE.md", "AGENTS.md"),
+        description="Files of the target that say how to work on this repository, as paths.",
+    )
+    workflows: bool = Field(False, description="Claude may change files under .github/.")
+    golden: bool = Field(False, description="Claude may change golden values of tests.")
+    sandbox: SandboxSettings = Field(
+        SandboxSettings(), description="Commands Claude may run, and their limits."
+    )
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_address(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("write the address as https://HOST")
+        if "@" in parts.netloc:
+            raise ValueError("the address holds a user name or a password: take it out")
+        return value
+
+    @model_validator(mode="after")
+    def _usable(self) -> "AgentSettings":
+        if self.money is not None and self.price is None:
+            raise ValueError(f"a money limit needs a price for {self.model} in prices")
+        if self.provider == "anthropic":
+            self._check_anthropic()
+        else:
+            self._check_cloud()
+        return self
+
+    def _check_anthropic(self) -> None:
+        if self.key is None:
+            raise ValueError("Anthropic's own API needs a key")
+        if self.region or self.project:
+            raise ValueError("region and project are for Bedrock and Vertex only")
+
+    def _check_cloud(self) -> None:
+        if self.model in ALIASES:
+            raise ValueError(f"{self.provider} has its own names for models: give the full id")
+        if self.key == ANTHROPIC_KEY:
+            raise ValueError(
+                f"{self.provider} takes no key of Anthropic's: name its own, or null for what the "
+                "cloud's own library finds"
+            )
+        if not self.region:
+            raise ValueError(f"{self.provider} needs a region")
+        if (self.provider == "vertex") != bool(self.project):
+            raise ValueError("project is needed for Vertex, and for nothing else")
+
+    @property
+    def model_id(self) -> str:
+        """The model as the API knows it."""
+        return ALIASES.get(self.model, self.model)
+
+    @property
+    def price(self) -> Price | None:
+        """What the model costs, if the config says so, by alias or full id."""
+        return self.prices.get(self.model) or self.prices.get(self.model_id)

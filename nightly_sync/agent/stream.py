@@ -1,0 +1,280 @@
+"""One request to Claude, sent until a whole message has arrived.
+
+Importing this takes seconds: do it late. Tools run only after `Claude` returned, so a request that
+is sent again repeats no side effect.
+"""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import anthropic
+import httpx2
+from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
+
+from nightly_sync.agent.base import Block, Body, Failure, Reply
+from nightly_sync.agent.budget import Spent
+from nightly_sync.agent.context import sendable
+from nightly_sync.errors import SyncError, Unreachable
+
+Client = Anthropic | AnthropicBedrock | AnthropicVertex
+
+FIRST, LONGEST = 1.0, 60.0  # seconds between tries, doubled each time
+LONGEST_ASKED = 300.0  # seconds; the most of a Retry-After that is obeyed
+PATIENCE = 1800.0  # seconds after the first try of a request
+LONGEST_ANSWER = 3600.0  # seconds of one try; pings would keep it open for ever
+BEGUN = 5  # answers that may break off: each costs money
+SHOWN = 300  # characters of an error; a proxy may answer with a whole page
+TOO_LONG = "model_context_window_exceeded"
+_RETRYABLE = (408, 409, 429)  # and 500 up, as the SDK has it
+_OVERRULED = {"true": True, "false": False}
+# An error inside a stream comes with status 200; its type says what the status would have been.
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Time and chance, for tests to replace."""
+
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    jitter: Callable[[], float] = random.random
+
+
+REAL = Timing()
+
+
+class _Broken(Exception):
+    """What arrived can't be read."""
+
+
+class _Late(Exception):
+    """An answer takes too long."""
+
+
+class _Until(httpx2.SyncByteStream):
+    """The bytes of an answer, until its time is over.
+
+    Here and not by event, as the SDK keeps pings to itself.
+    """
+
+    def __init__(self, stream: Any, over: Callable[[], bool]):
+        self._stream = stream
+        self._over = over
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._stream:
+            if self._over():
+                raise _Late
+            yield part
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+@dataclass(frozen=True)
+class _Trouble:
+    """A try without a whole message."""
+
+    why: str
+    final: bool = False  # asking again changes nothing
+    after: float | None = None  # seconds the server asks us to wait
+
+
+@dataclass
+class _Arriving:
+    """What of a message came in so far: what it cost, and the raw input of each call."""
+
+    spent: Spent = field(default_factory=Spent)
+    inputs: dict[int, str] = field(default_factory=dict)  # by the block's place
+    whole: Any = None
+
+    def take(self, event: Any) -> None:
+        if event.type == "message_start":
+            self.spent = _spent(event.message.usage)
+        elif event.type == "content_block_delta" and event.delta.type == "input_json_delta":
+            so_far = self.inputs.get(event.index, "")
+            self.inputs[event.index] = so_far + event.delta.partial_json
+        elif event.type == "message_stop":
+            self.whole = event.message
+
+
+class Claude:
+    """Asks Claude: the `Ask` of `base.py`. `outages` are further errors that may pass.
+
+    `longest` is how long one answer may take, in seconds.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        timing: Timing = REAL,
+        outages: tuple[type[Exception], ...] = (),
+        longest: float = LONGEST_ANSWER,
+    ):
+        self.client = client
+        self.longest = longest
+        self._timing = timing
+        self._outages = outages
+
+    def __call__(self, body: Body, failed: Callable[[Failure], None]) -> Reply:
+        """Send it until it is answered; see `Ask`."""
+        started, tried, begun = self._timing.clock(), 0, 0
+        while True:
+            arriving = _Arriving()
+            outcome = self._try(body, arriving)
+            if isinstance(outcome, Reply):
+                return outcome
+            begun += bool(arriving.spent.tokens)
+            pause = _pause(outcome, tried, self._timing.jitter())
+            tried += 1
+            late = self._timing.clock() - started + pause > PATIENCE
+            last = outcome.final or late or begun >= BEGUN
+            failed(Failure(outcome.why, arriving.spent, 0.0 if last else pause))
+            if last:
+                raise _given_up(outcome, tried)
+            self._timing.sleep(pause)
+
+    def _try(self, body: Body, arriving: _Arriving) -> Reply | _Trouble:
+        end = self._timing.clock() + self.longest
+        try:
+            with self.client.messages.stream(**body) as stream:
+                response = stream.response
+                response.stream = _Until(response.stream, lambda: self._timing.clock() >= end)
+                for event in _readable(stream):
+                    arriving.take(event)
+        except anthropic.APIStatusError as error:
+            return _refused(error, body)
+        except (anthropic.APIConnectionError, httpx2.RequestError) as error:
+            return _Trouble(f"the connection broke ({_cause(error)})")
+        except self._outages as error:
+            return _Trouble(f"the cloud's credentials do not work ({error})")
+        except _Late:
+            return _Trouble(f"the answer took over {self.longest / 60:g} minutes")
+        except _Broken as error:
+            return _Trouble(f"the answer could not be read ({error})")
+        if arriving.whole is None or arriving.whole.stop_reason is None:
+            return _Trouble("the answer ended early")
+        return _reply(arriving)
+
+
+def _readable(stream: Iterator[Any]) -> Iterator[Any]:
+    """The events; the SDK lets what its JSON parsers raise through, all of it ValueErrors."""
+    try:
+        yield from stream
+    except ValueError as error:
+        raise _Broken(str(error)[:SHOWN]) from error
+
+
+def _cause(error: Exception) -> str:
+    """The HTTP library's own words: the SDK's only say that there was an error."""
+    cause = error.__cause__ or error
+    return f"{type(cause).__name__}: {cause}".removesuffix(": ")
+
+
+# A whole message
+
+
+def _reply(arriving: _Arriving) -> Reply:
+    message = arriving.whole
+    # Without the SDK's warnings: the input of a tool need not be an object.
+    blocks = [block.to_dict(warnings=False) for block in message.content]
+    read = [_whole(block, arriving.inputs.get(at, "{}")) for at, block in enumerate(blocks)]
+    details = message.stop_details
+    return Reply(
+        content=tuple(block for block, _ in read),
+        stop_reason=message.stop_reason,
+        spent=_spent(message.usage),
+        cut=frozenset(block["id"] for block, whole in read if not whole),
+        explanation=(details and details.explanation) or "",
+    )
+
+
+def _whole(block: Block, raw: str) -> tuple[Block, bool]:
+    """A block fit to be sent back, and whether it arrived whole.
+
+    The SDK reads the input of a tool as far as it goes: half of it looks like a whole one.
+    """
+    if block["type"] == "text":
+        return {**block, "text": sendable(block["text"]) if block["text"] else ""}, True
+    if block["type"] != "tool_use":
+        return block, True
+    given = _object(raw)
+    return {**block, "input": given or {}}, given is not None
+
+
+def _object(raw: str) -> dict[str, Any] | None:
+    """The JSON object in a text; None if it isn't one, or one that JSON can't carry back."""
+    try:
+        value = json.loads(raw)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _spent(usage: Any) -> Spent:
+    return Spent(
+        input=usage.input_tokens,
+        output=usage.output_tokens,
+        cache_read=usage.cache_read_input_tokens or 0,
+        cache_write=usage.cache_creation_input_tokens or 0,
+    )
+
+
+# None
+
+
+def _refused(error: anthropic.APIStatusError, body: Body) -> Reply | _Trouble:
+    headers, sent = error.response.headers, error.status_code
+    said = " ".join((error.api_message or error.message).split())[:SHOWN]
+    status = sent if sent >= 400 else _STATUS.get(str(error.type), 500)
+    if status == 413 or (status == 400 and "prompt is too long" in said):
+        return Reply((), TOO_LONG, Spent())
+    passing = status in _RETRYABLE or status >= 500
+    # The API may overrule what the status says, as the SDK has it.
+    if _OVERRULED.get(headers.get("x-should-retry", ""), passing):
+        return _Trouble(f"{status}: {said}", after=_seconds(headers.get("retry-after", "")))
+    return _Trouble(_sentence(status, said, str(body["model"])), final=True)
+
+
+def _sentence(status: int, said: str, model: str) -> str:
+    if status == 401:
+        return "Claude's API does not accept the key: check what the agent's setting key names."
+    if status == 404:
+        return (
+            f"Claude's API knows no model {model} here: check the agent's settings model and "
+            f"base_url ({said})."
+        )
+    return f"Claude's API refused the request ({status}): {said}"
+
+
+def _seconds(text: str) -> float | None:
+    """A Retry-After in seconds; its other form, a date, is left to our own pauses."""
+    return float(text) if text.isdecimal() else None
+
+
+def _pause(trouble: _Trouble, tried: int, jitter: float) -> float:
+    """Seconds before the next try; `tried` counts from 0, `jitter` is from 0 to 1."""
+    if trouble.after is not None:
+        return min(trouble.after, LONGEST_ASKED) + jitter
+    return min(FIRST * float(2 ** min(tried, 10)), LONGEST) * (0.5 + jitter / 2)
+
+
+def _given_up(trouble: _Trouble, tries: int) -> SyncError:
+    if trouble.final:
+        return SyncError(trouble.why)
+    times = "once" if tries == 1 else f"{tries} times"
+    return Unreachable(f"Claude's API was asked {times} without an answer: {trouble.why}.")
