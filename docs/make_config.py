@@ -43,7 +43,8 @@ def render() -> str:
 def _names(schema: Schema, definitions: Schema) -> Iterator[str]:
     """The models a schema refers to, each after the one that needs it."""
     for field in schema["properties"].values():
-        name = _reference(field) or _reference(field.get("items", {}))
+        inner = field.get("items") or field.get("additionalProperties") or {}
+        name = _reference(field) or _reference(inner)
         if name:
             yield name
             yield from _names(definitions[name], definitions)
@@ -76,6 +77,8 @@ def _kind(field: Schema) -> str:
         return " or ".join(f"`{word}`" for word in field["enum"])
     if "anyOf" in field:
         return _kind(field["anyOf"][0])  # the other one is null
+    if field["type"] == "object":
+        return f"{_kind(field['additionalProperties'])} by name"
     if field["type"] == "array":
         return f"list of {_kind(field['items'])}"
     above = " above 0" if "exclusiveMinimum" in field else ""
@@ -84,7 +87,7 @@ def _kind(field: Schema) -> str:
 
 
 def _default(value: object) -> str:
-    if value in (None, "", []):
+    if value in (None, "", [], {}):
         return "none"
     if isinstance(value, dict):
         return "see below"

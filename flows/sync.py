@@ -16,6 +16,7 @@ from tasks.audit import audit
 from tasks.ci_loop import ci_loop, conclude_pull_request
 from tasks.diff_stats import diff_stats
 from tasks.divergence import check_divergence
+from tasks.mend_findings import mend_findings
 from tasks.merge import merge
 from tasks.metrics import record_metrics
 from tasks.plain_logs import plain_logs
@@ -68,7 +69,8 @@ def _sync(run: Session, record: RunRecord) -> RunRecord:
     facts = diff_stats(run, facts)
     pull = open_pull_request(run, merged, facts)
     close_stale_pull_requests(run, stale, pull)
-    watched = ci_loop(run, merged, pull)
+    head = mend_findings(run, merged, pull, facts)
+    watched = ci_loop(run, pull, head, facts)
     facts = conclude_pull_request(run, pull, facts, watched)
 
     record = recording.with_checks(recording.with_facts(record, facts), watched)

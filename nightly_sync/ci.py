@@ -5,12 +5,13 @@ session's clock and waiting from the forge, so that a test needs no sleep. An ou
 is waited out, up to the time limit.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from nightly_sync import baseline_run, explain, last_look, repair
+from nightly_sync import baseline_run, explain, last_look, publish, repair
 from nightly_sync.checks.baseline import Classification
 from nightly_sync.checks.gate import Expectations, Verdict, VerdictKind, judge
 from nightly_sync.checks.items import FailureKind
@@ -23,7 +24,8 @@ from nightly_sync.forge.base import Check, Cost, PullRequest, Rollup
 from nightly_sync.repair import Head, Repaired
 from nightly_sync.session import Session
 
-MOST_ROUNDS = 20  # of repairs; a fixer that never ends is a bug
+NAMED = 5  # checks in one note
+COMES_BACK = 2  # times that the same failure may come back after a repair
 OnPoll = Callable[[Verdict, Cost], None]
 """Called after each look with the verdict and what reading the checks has cost."""
 
@@ -43,6 +45,7 @@ class Watched:
     hints: tuple[str, ...] = ()  # why nothing started
     timed_out: bool = False
     refusal: str = ""  # why origin did not take a repair
+    expected: Expectations | None = None  # what the verdict was judged by
     stopped: str = ""  # why a person has to go on from here
 
 
@@ -75,8 +78,9 @@ class _Following:
         self._deadline = run.started + timedelta(minutes=run.config.time_limit_minutes)
         self._expected: Expectations | None = None  # None until the head's checks are triggered
         self._unpushed: Repaired | None = None
+        self._repaired_before = Counter[str]()  # by failure; see `_signs`
         self._reruns_of_head = 0
-        self.watched = Watched(head, _unknown())
+        self.watched = Watched(head, _unknown(), notes=head.fixes)
 
     def to_the_end(self) -> None:
         """Look, act, wait; ends with a final verdict or at the time limit."""
@@ -128,7 +132,7 @@ class _Following:
         verdict = judge(rollup, expected, self._run.clock())
         if verdict.kind is VerdictKind.FAILED:
             verdict = self._explained(rollup, verdict, expected)
-        self._note(polls=self.watched.polls + 1)
+        self._note(polls=self.watched.polls + 1, expected=self._expected)
         self._shown(verdict, cost)
         if verdict.final and verdict.kind is VerdictKind.NOT_STARTED:
             since = expected.triggered_at
@@ -176,6 +180,7 @@ class _Following:
         if kind is VerdictKind.GREEN:
             return False
         last_look.check_open(self._run, self._pull)
+        publish.back_to_draft(self._run, self._pull)  # a person may have marked it ready
         if kind is VerdictKind.FAILED and (self._reruns() or self._repairs()):
             return True
         last_look.check_unmoved(self._run, self.watched.head)
@@ -221,8 +226,6 @@ class _Following:
 
     def _repairs(self) -> bool:
         """Ask the fixers about what is ours; push what they change, or say why they gave up."""
-        if self.watched.rounds >= MOST_ROUNDS:
-            return False
         change = self._unpushed or self._repaired()
         if isinstance(change, GaveUp):
             self._say(change.reason)
@@ -241,10 +244,19 @@ class _Following:
         return True
 
     def _repaired(self) -> Repaired | GaveUp:
-        ours = group(self._ours(self.watched.verdict))
-        return repair.attempt(self._run, self.watched.head, ours, self._fixers)
+        signs, ours = self._signs(), group(self._ours(self.watched.verdict))
+        if signs and all(self._repaired_before[sign] >= COMES_BACK for sign in signs):
+            return GaveUp(reason="the same failure came back unchanged twice: no more is tried")
+        told = [explain.with_baselines(item, self.watched.baselines) for item in ours]
+        return repair.attempt(self._run, self.watched.head, told, self._fixers)
+
+    def _signs(self) -> set[str]:
+        """What tells the present failures from others, whatever commit they are of."""
+        own = [item for item in self._ours(self.watched.verdict) if not item.aggregate]
+        return {item.signature or f"{item.check.name}: {item.title}" for item in own}
 
     def _pushed(self, head: Head, change: Repaired) -> None:
+        self._repaired_before.update(self._signs())
         self._unpushed = None
         self._expected = None
         self._note(head=head, failures=(), baselines={}, rounds=self.watched.rounds + 1)
@@ -256,6 +268,13 @@ class _Following:
         refusal = f"Origin did not take the repair ({change.summary}): {why}"
         self._note(refusal=refusal)
         self._say(refusal)
+
+
+def judged_again(run: Session, watched: Watched) -> Verdict:
+    """The verdict of this moment, by what the last one was judged by."""
+    if watched.expected is None:
+        return watched.verdict
+    return judge(run.forge.rollup(watched.head.tip), watched.expected, run.clock())
 
 
 def _unknown() -> Verdict:
@@ -275,7 +294,9 @@ def _again(verdict: Verdict) -> tuple[Check, ...]:
 
 
 def _names(names: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(names))
+    each = list(dict.fromkeys(names))
+    more = f" and {len(each) - NAMED} more" if len(each) > NAMED else ""
+    return ", ".join(each[:NAMED]) + more
 
 
 def expectations(
@@ -293,4 +314,5 @@ def expectations(
         exempt=config.exempt,
         accept_pre_existing=config.accept_pre_existing,
         no_ci=config.no_ci,
+        open_ended=not (config.sentinel or config.checks or config.no_ci),
     )

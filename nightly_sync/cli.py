@@ -144,6 +144,7 @@ def demo(
     folder: Annotated[Path | None, typer.Option(help="New folder to build it in.")] = None,
     broken: Annotated[bool, typer.Option(help="With traps that only a person can mend.")] = False,
     github: Annotated[bool, typer.Option(help="On a stand-in for GitHub; checkout only.")] = False,
+    agent: Annotated[str, typer.Option(help="scripted: Claude by script; checkout only.")] = "",
 ) -> None:
     """Build a small repository full of traps and run a whole sync on it."""
     from tempfile import mkdtemp
@@ -151,7 +152,8 @@ def demo(
     from nightly_sync.demo.show import staged
 
     home = folder or Path(mkdtemp(prefix="nightly-sync-demo-"))
-    with staged(home, datetime.now(UTC), broken=broken, on_github=github) as show:
+    now = datetime.now(UTC)
+    with staged(home, now, broken=broken, on_github=github, agent=agent) as show:
         record = _run_flow(show.site.config)
         lines, problems = show.lines(record), _unkept(show, record)
     for line in (*lines, UI_HINT):

@@ -1,15 +1,16 @@
 """The end of a run: which outcome, and, only then, ready or draft."""
 
+from dataclasses import replace
+
 from nightly_sync import last_look, publish, report_facts
 from nightly_sync.audits.model import Finding, Severity
 from nightly_sync.checks.gate import VerdictKind
 from nightly_sync.checks.names import is_exempt
-from nightly_sync.ci import Watched
+from nightly_sync.ci import Watched, judged_again
 from nightly_sync.errors import StopForPerson, Unreachable
 from nightly_sync.forge.base import Check, PullRequest
 from nightly_sync.paths import quote
 from nightly_sync.record import Outcome
-from nightly_sync.repair import Head
 from nightly_sync.reports import summary
 from nightly_sync.reports.model import CheckResult, ChecksFacts, Exemption, ReportFacts, plural
 from nightly_sync.session import Session
@@ -37,16 +38,16 @@ def conclude(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watch
     final = _decided(run, pull, facts, watched)
     for pause in PAUSES:
         try:
-            return _acted_on(run, pull, final, watched.head)
+            return _acted_on(run, pull, final, watched)
         except Unreachable:
             run.forge.wait(watched.head.tip, pause)
-    return _acted_on(run, pull, final, watched.head)
+    return _acted_on(run, pull, final, watched)
 
 
-def _acted_on(run: Session, pull: PullRequest, final: ReportFacts, head: Head) -> ReportFacts:
+def _acted_on(run: Session, pull: PullRequest, final: ReportFacts, watched: Watched) -> ReportFacts:
     """Every call may be repeated: the comment, which nobody wants twice, comes last."""
     if final.outcome in _READY:
-        final = _ready_or_stopped(run, pull, final, head)
+        final = _ready_or_stopped(run, pull, final, watched)
     if final.outcome not in _READY and not _told(run, pull, final):
         return final
     run.forge.comment(pull.number, summary.comment(final))
@@ -58,13 +59,13 @@ def _told(run: Session, pull: PullRequest, final: ReportFacts) -> bool:
     now = run.forge.get(pull.number)
     if last_look.is_claimed(run, now):
         return False
-    if now.open and not now.draft:
-        run.forge.mark_draft(pull.number)
+    publish.back_to_draft(run, pull)
     publish.update_body(run, pull, final)
     return True
 
 
 def _decided(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watched) -> ReportFacts:
+    facts = facts.model_copy(update={"agent": run.assistant.facts()})
     outcome = decide(facts, watched)
     changes = {
         "outcome": outcome,
@@ -72,6 +73,7 @@ def _decided(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watch
         "checks": checks_facts(watched, run.config.exempt),
         "findings": with_outcomes(facts.findings),
         "pull_request": pull.url,
+        "fixes": watched.head.fixes,
     }
     return facts.model_copy(update=changes)
 
@@ -80,13 +82,16 @@ def decide(facts: ReportFacts, watched: Watched) -> Outcome:
     """The outcome of a run whose checks were followed. Pure."""
     if watched.stopped:
         return Outcome.STOPPED
+    if facts.agent.limit:
+        return Outcome.BUDGET_SPENT
     if watched.timed_out:
         return Outcome.CI_TIME_LIMIT
     if watched.verdict.kind is not VerdictKind.GREEN:
         return _OUTCOMES[watched.verdict.kind]
     if facts.errors:
         return Outcome.DRAFT_FINDINGS
-    look = facts.plan.proposals or facts.findings or facts.warnings or watched.rounds
+    made_good = watched.verdict.pre_existing or watched.head.tip != watched.head.merge
+    look = facts.plan.proposals or facts.findings or facts.warnings or made_good
     return Outcome.READY_NEEDS_LOOK if look else Outcome.READY
 
 
@@ -94,6 +99,8 @@ def reason(outcome: Outcome, facts: ReportFacts, watched: Watched) -> str:
     """Why, in a sentence or two. Pure."""
     if outcome is Outcome.STOPPED:
         return watched.stopped
+    if outcome is Outcome.BUDGET_SPENT:
+        return f"Claude: {facts.agent.limit}. {watched.verdict.reason}"
     if outcome is Outcome.DRAFT_FINDINGS:
         first = facts.errors[0]
         count = plural(len(facts.errors), "error")
@@ -105,17 +112,31 @@ def reason(outcome: Outcome, facts: ReportFacts, watched: Watched) -> str:
 
 
 def _ready_or_stopped(
-    run: Session, pull: PullRequest, final: ReportFacts, head: Head
+    run: Session, pull: PullRequest, final: ReportFacts, watched: Watched
 ) -> ReportFacts:
-    """Check, say so, mark, check again; if somebody moved something: a draft that says it."""
+    """Check, say so, mark, check again; whatever is found then keeps or makes it a draft."""
     try:
-        last_look.check(run, pull, head)
+        last_look.check(run, pull, watched.head)
+        changed = _no_longer_green(run, final, watched)
+        if changed:
+            return changed
         publish.update_body(run, pull, final)
-        run.forge.mark_ready(pull.number, head.tip)
-        last_look.check(run, pull, head)
+        run.forge.mark_ready(pull.number, watched.head.tip)
+        last_look.check(run, pull, watched.head)
     except StopForPerson as stop:
         return final.model_copy(update={"outcome": Outcome.STOPPED, "reason": str(stop)})
-    return final
+    return _no_longer_green(run, final, watched) or final
+
+
+def _no_longer_green(run: Session, final: ReportFacts, watched: Watched) -> ReportFacts | None:
+    """The facts of a draft, if the checks say something else by now; None if they do not."""
+    verdict = judged_again(run, watched)
+    if verdict.kind is VerdictKind.GREEN:
+        return None
+    why = f"After they were green, the checks changed. {verdict.reason}"
+    checks = checks_facts(replace(watched, verdict=verdict), run.config.exempt)
+    changes = {"outcome": _OUTCOMES[verdict.kind], "reason": why, "checks": checks}
+    return final.model_copy(update=changes)
 
 
 def checks_facts(watched: Watched, exempt: tuple[str, ...]) -> ChecksFacts:

@@ -14,6 +14,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from nightly_sync import labels
+from nightly_sync.agent.settings import AgentSettings
 from nightly_sync.checks.names import is_exempt
 from nightly_sync.command_line import CommandLine
 from nightly_sync.errors import ConfigError
@@ -264,6 +266,7 @@ class SyncConfig(Model):
     delete_stale_branches: bool = Field(
         False, description="Delete the branch of a stale pull request that is closed."
     )
+    agent: AgentSettings = Field(AgentSettings(), description="Claude's part, if any.")
     github: GitHub = Field(GitHub(), description="Access to GitHub.")
     workspace: Location | None = Field(
         None, description="Folder for clones and locks; default: the user's cache folder."
@@ -313,7 +316,7 @@ class SyncConfig(Model):
 
     def digest(self) -> str:
         """12 hex digits that change when the outcome of a sync could: the resume marker's part."""
-        text = self.model_dump_json(exclude=set(_VOLATILE))
+        text = self.model_dump_json(exclude=_VOLATILE)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def holds(self, rule: RuleName, path: str) -> bool:
@@ -343,17 +346,21 @@ class SyncConfig(Model):
         return expanded(self.workspace) if self.workspace else None
 
 
-# Say how a run works and waits, not what comes of it.
-_VOLATILE = (
-    "repository",
-    "reviewers",
-    "rerun_limit",
-    "poll_seconds",
-    "time_limit_minutes",
-    "git_timeout_seconds",
-    "github",
-    "workspace",
-)
+# Say how a run works, waits and pays, not what comes of it.
+_VOLATILE: dict[str, bool | dict[str, bool]] = {
+    "repository": True,
+    "reviewers": True,
+    "rerun_limit": True,
+    "poll_seconds": True,
+    "time_limit_minutes": True,
+    "git_timeout_seconds": True,
+    "github": True,
+    "workspace": True,
+    "agent": dict.fromkeys(
+        ("key", "base_url", "region", "project", "turns", "minutes", "tokens", "money", "prices"),
+        True,
+    ),
+}
 
 
 def contradictions(config: SyncConfig) -> Iterator[Clash]:
@@ -379,8 +386,8 @@ def _branch_clashes(config: SyncConfig) -> Iterator[Clash]:
 
 
 def _label_clashes(config: SyncConfig) -> Iterator[Clash]:
-    if config.manual_label in config.labels:
-        at = config.labels.index(config.manual_label)
+    if labels.has(config.labels, config.manual_label):
+        at = [name.casefold() for name in config.labels].index(config.manual_label.casefold())
         reason = "this label says hands off (manual_label): the job would never touch its own work"
         yield Clash(("labels", at), reason)
 

@@ -7,7 +7,8 @@ from nightly_sync import baseline_run
 from nightly_sync.checks.baseline import Classification, classify
 from nightly_sync.checks.flaky import passed_before
 from nightly_sync.checks.gate import Verdict
-from nightly_sync.checks.triage import Failure, triage
+from nightly_sync.checks.triage import Failure, FailureGroup, triage
+from nightly_sync.errors import StopForPerson, SyncError
 from nightly_sync.forge.base import Check, Rollup
 from nightly_sync.repair import Head
 from nightly_sync.session import Session
@@ -31,7 +32,7 @@ def new(
     """
     good, sums = set(proven(known)), []
     for check in (check for check in verdict.failed if check not in known):
-        failure = triage(check, run.forge.log(head.tip, check))
+        failure = _triaged(run, head, check)
         if failure.aggregate:
             sums.append(failure)
             continue
@@ -42,6 +43,17 @@ def new(
         yield _explained(run, head, failure, good)
 
 
+def _triaged(run: Session, head: Head, check: Check) -> Failure:
+    """The failure; where its log cannot be had, it is nobody's but ours, and says so."""
+    try:
+        return triage(check, run.forge.log(head.tip, check))
+    except StopForPerson:
+        raise
+    except SyncError as error:
+        why = f"its log could not be read: {' '.join(str(error).split())}"
+        return triage(check, "").model_copy(update={"unfinished": why, "excerpt": why})
+
+
 def _explained(run: Session, head: Head, failure: Failure, good: Collection[Check]) -> Explained:
     found = baseline_run.find(run, head.target, failure)
     return Explained(failure, classify(failure, found, good))
@@ -50,6 +62,14 @@ def _explained(run: Session, head: Head, failure: Failure, good: Collection[Chec
 def proven(baselines: Mapping[Check, Classification]) -> frozenset[Check]:
     """The failures that a baseline has proven to be the target's own. Pure."""
     return frozenset(check for check, found in baselines.items() if found.pre_existing)
+
+
+def with_baselines(item: FailureGroup, baselines: Mapping[Check, Classification]) -> FailureGroup:
+    """The same with what is known of its checks without the merge. Pure."""
+    found = [baselines[failure.check] for failure in item.failures if failure.check in baselines]
+    new = dict.fromkeys(text for known in found for text in known.new_items)
+    said = [*(known.evidence for known in found), *(f"only with the merge: {text}" for text in new)]
+    return item.model_copy(update={"baseline": tuple(dict.fromkeys(said))})
 
 
 def flaky(failed: Iterable[Check], rollup: Rollup) -> list[str]:

@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     CI_NOT_STARTED = "ci-not-started"
     CI_TIME_LIMIT = "ci-time-limit"
     PRE_EXISTING_ONLY = "pre-existing-only"
+    BUDGET_SPENT = "budget-spent"  # Claude's limit ran out before it was done
     BLOCKED = "blocked"  # checks fail closed: cancelled, action required, unknown
     STALE = "stale"  # the head moved under the run
     UNRESOLVED = "unresolved-conflicts"
@@ -44,6 +45,7 @@ _EXITS = {
     Outcome.CI_NOT_STARTED: Exit.NEEDS_LOOK,
     Outcome.CI_TIME_LIMIT: Exit.NEEDS_LOOK,
     Outcome.PRE_EXISTING_ONLY: Exit.NEEDS_LOOK,
+    Outcome.BUDGET_SPENT: Exit.NEEDS_LOOK,
     Outcome.BLOCKED: Exit.NEEDS_LOOK,
     Outcome.FAILED: Exit.FAILED,
 }
@@ -95,6 +97,15 @@ class RunRecord(Model):
     rest_requests: int = 0  # that count against the forge's quota
     graphql_requests: int = 0
     graphql_points: int = 0
+    agent_input: int = 0  # tokens, without what the cache held
+    agent_output: int = 0
+    agent_cache_read: int = 0
+    agent_cache_write: int = 0
+    agent_turns: int = 0
+    agent_seconds: float = 0.0
+    agent_money: float | None = 0.0  # None: no price is known
+    agent_rejected: int = 0  # answers that were sent back
+    agent_refused: int = 0  # changes that no task may make
 
     @property
     def exit_code(self) -> Exit:

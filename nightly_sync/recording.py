@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from nightly_sync import paths
+from nightly_sync.agent.facts import AgentFacts
 from nightly_sync.ci import Watched
 from nightly_sync.divergence import Divergence, DivergenceKind
 from nightly_sync.errors import Exit, StopForPerson, SyncError
@@ -111,8 +112,24 @@ def with_facts(record: RunRecord, facts: ReportFacts) -> RunRecord:
         "python_files": stats.files if stats else 0,
         "lines_added": stats.added if stats else 0,
         "lines_deleted": stats.deleted if stats else 0,
+        **_agent(facts.agent),
     }
     return record.model_copy(update=changes)
+
+
+def _agent(agent: AgentFacts) -> dict[str, object]:
+    spent = agent.spent
+    return {
+        "agent_input": spent.input,
+        "agent_output": spent.output,
+        "agent_cache_read": spent.cache_read,
+        "agent_cache_write": spent.cache_write,
+        "agent_turns": spent.turns,
+        "agent_seconds": round(spent.seconds, 3),
+        "agent_money": spent.money,
+        "agent_rejected": sum(agent.rejected.values()),
+        "agent_refused": len(agent.refusals),
+    }
 
 
 def with_checks(record: RunRecord, watched: Watched) -> RunRecord:

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from nightly_sync import git, secrets, workspace
+from nightly_sync.agent.assistant import Assistant, hire
+from nightly_sync.agent.settings import AgentSettings
 from nightly_sync.config import SyncConfig, check_runnable
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.base import Forge
@@ -29,6 +31,7 @@ class Session:
     run_id: str
     started: datetime
     clock: Clock
+    assistant: Assistant = field(default_factory=lambda: Assistant(AgentSettings()))
 
 
 def utc_now() -> datetime:
@@ -58,6 +61,12 @@ def _check_github(config: SyncConfig) -> None:
     address.parse(config.repository, config.github.api)
     check_runnable(config, None)  # branch protection is read once GitHub is reached
     secrets.check_environment(config.github.secret)
+    if config.trigger.kind != "none" and config.sentinel is None:
+        raise ConfigError(
+            f"CI is started by a {config.trigger.kind}, and without a sentinel nothing tells its "
+            "results from those that were there before: name the job that needs all others as "
+            "the sentinel"
+        )
     if config.checks:
         raise ConfigError(
             "checks are commands for a repository on this machine; on GitHub name a sentinel or "
@@ -86,7 +95,8 @@ def opened(
         place = workspace.open_workspace(config, run_id)
         forge = forge_of(config, place, clock, secret, sleep)
         try:
-            yield Session(config, place, forge, forge.origin(), run_id, started, clock)
+            origin, claude = forge.origin(), hire(config.agent, place.run, secret)
+            yield Session(config, place, forge, origin, run_id, started, clock, claude)
         finally:
             forge.disconnect()
 

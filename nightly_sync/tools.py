@@ -54,10 +54,22 @@ def run_all(repo: Path, target: str, source: str, tree: str, config: SyncConfig)
 def checkout(repo: Path, tree: str) -> Iterator[tuple[Path, Path]]:
     """A folder with the tree's files, and its index; both vanish afterwards."""
     with TemporaryDirectory(prefix="nightly-sync-tree-") as home:
-        folder, index = Path(home) / "tree", Path(home) / "index"
+        folder = Path(home) / "tree"
         folder.mkdir()
-        git.checkout_tree(repo, tree, folder, index)
-        yield folder, index
+        git.checkout_tree(repo, tree, folder, _index_of(folder))
+        yield folder, _index_of(folder)
+
+
+def _index_of(folder: Path) -> Path:
+    return folder.parent / "index"
+
+
+def checked_out(repo: Path, folder: Path) -> str:
+    """The tree that such a checkout was made of, whatever became of its files."""
+    index = _index_of(folder)
+    if not index.is_file():  # git would call it an empty tree
+        raise ValueError(f"{folder} is no checkout with an index beside it")
+    return git.write_index(repo, folder, index)
 
 
 def _matching(command: Command, files: tuple[str, ...]) -> tuple[str, ...]:

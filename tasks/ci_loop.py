@@ -7,16 +7,16 @@ from nightly_sync.checks.gate import Verdict, progress_of
 from nightly_sync.ci import Watched
 from nightly_sync.fixers import fixers_for
 from nightly_sync.forge.base import Cost, PullRequest
-from nightly_sync.merge.step import Merged, head_of
+from nightly_sync.repair import Head
 from nightly_sync.reports.model import ReportFacts
 from nightly_sync.session import Session
-from tasks import artifacts
+from tasks import artifacts, claude_progress
 from tasks.policy import LOCAL
 from tasks.remerge_diff import write_report
 
 
 @task(name="ci-loop", task_run_name="ci-loop", **LOCAL)
-def ci_loop(run: Session, merged: Merged, pull: PullRequest) -> Watched:
+def ci_loop(run: Session, pull: PullRequest, head: Head, facts: ReportFacts) -> Watched:
     """Poll, triage, baseline, fix; ends with a final verdict or at the time limit."""
     log = get_run_logger()
     bar = artifacts.progress("ci-progress", run.config)
@@ -30,8 +30,8 @@ def ci_loop(run: Session, merged: Merged, pull: PullRequest) -> Watched:
             log.info("checks: %s, %d of %d ended. %s%s", verdict.kind, done, total, verdict.reason,
                      _price(cost))  # fmt: skip
 
-    head = head_of(run.workspace.repository, merged)
-    fixers = fixers_for(run.config, run.workspace.repository, head.target, head.tip)
+    claude_progress.follow(run)
+    fixers = fixers_for(run, facts, head.tip)
     watched = ci.follow(run, pull, head, fixers, on_poll)
     for note in watched.notes:
         log.info("%s", note)

@@ -8,13 +8,15 @@ from nightly_sync.merge import step
 from nightly_sync.merge.step import Merged
 from nightly_sync.reports.artifacts import conflict_rows
 from nightly_sync.session import Session
-from tasks import artifacts
-from tasks.policy import LOCAL, MINUTE
+from tasks import artifacts, claude_progress
+from tasks.policy import LOCAL
 
 
-@task(name="merge", task_run_name="merge", timeout_seconds=60 * MINUTE, **LOCAL)
+# No limit here: each git command has one, and so has Claude, who may take hours.
+@task(name="merge", task_run_name="merge", **LOCAL)
 def merge(run: Session, parted: Divergence) -> Merged:
     """The merge as a commit in the workspace; nothing is pushed yet."""
+    claude_progress.follow(run)
     merged = step.merge(run, parted)
     facts, made = merged.facts, merged.facts.plan
     report_files.write(run.workspace.run / "report", run.workspace.repository, facts)

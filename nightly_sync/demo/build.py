@@ -42,19 +42,26 @@ def build(folder: Path, now: datetime, broken: bool = False) -> DemoSite:
     Raises SyncError if there is one already, or if pytest, which runs the demo's tests, is not
     installed.
     """
-    origin = folder / "origin.git"
+    stories, config = _stories(folder, broken), config_for(folder, broken)
+    verdict = Outcome.DRAFT_FINDINGS if broken else Outcome.READY_NEEDS_LOOK
+    return lay_out(folder, now, stories, config, verdict)
+
+
+def lay_out(
+    folder: Path, now: datetime, stories: tuple[Story, ...], config: SyncConfig, verdict: Outcome
+) -> DemoSite:
+    """The same with other stories; a run with `config` has to end with the verdict."""
+    origin = _origin(folder)
     if origin.exists():
         raise SyncError(f"there is a demo in {folder} already; name a new folder")
-    stories = _stories(folder, broken)
-    config = _config(folder, origin, broken)
     git.init_bare(origin)
     write(origin, commits(stories, now))
-    return DemoSite(
-        origin=origin,
-        config=config,
-        traps=tuple(trap for story in stories for trap in story.traps),
-        verdict=Outcome.DRAFT_FINDINGS if broken else Outcome.READY_NEEDS_LOOK,
-    )
+    traps = tuple(trap for story in stories for trap in story.traps)
+    return DemoSite(origin=origin, config=config, traps=traps, verdict=verdict)
+
+
+def _origin(folder: Path) -> Path:
+    return folder / "origin.git"
 
 
 def _stories(folder: Path, with_broken: bool) -> tuple[Story, ...]:
@@ -103,10 +110,11 @@ def _steps(stories: tuple[Story, ...]) -> Iterator[tuple[str, Step]]:
     yield from (("main", step) for story in stories for step in story.main)
 
 
-def _config(folder: Path, origin: Path, with_broken: bool) -> SyncConfig:
+def config_for(folder: Path, with_broken: bool = False) -> SyncConfig:
+    """The demo's configuration. Raises SyncError if pytest is not installed."""
     checks = _checks()
     return SyncConfig(
-        repository=str(origin),
+        repository=str(_origin(folder)),
         workspace=str(folder / "workspace"),
         committer=Identity(name="nightly-sync demo", email="demo@example.com"),
         sign_off=True,

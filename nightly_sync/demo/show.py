@@ -1,4 +1,5 @@
-"""One demo from its set-up to what came of it, on the local forge or on GitHub's stand-in."""
+"""One demo from its set-up to what came of it: on the local forge or a stand-in for GitHub, alone
+or with a model that plays a script."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -6,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
 
 from nightly_sync.demo.build import build
@@ -14,6 +16,8 @@ from nightly_sync.errors import ConfigError
 from nightly_sync.record import RunRecord
 
 STAND_IN = "tests.github.demo"
+SCRIPT = "tests.agent.demo"
+Stage = Callable[[Path, datetime], AbstractContextManager["Show"]]
 
 
 class Show(Protocol):
@@ -46,28 +50,39 @@ class Local:
 
 
 @contextmanager
-def staged(folder: Path, now: datetime, *, broken: bool, on_github: bool) -> Iterator[Show]:
+def staged(
+    folder: Path, now: datetime, *, broken: bool = False, on_github: bool = False, agent: str = ""
+) -> Iterator[Show]:
     """Build the demo below `folder`; it can be run until the context ends.
 
-    Raises ConfigError where it cannot be on GitHub, and what `build` raises.
+    `agent` is "scripted" or empty. Raises ConfigError where it cannot be shown so, and what
+    `build` raises.
     """
-    if not on_github:
+    _check(broken, on_github, agent)
+    if not on_github and not agent:
         yield Local(build(folder, now, broken=broken))
         return
-    if broken:
-        raise ConfigError("the demo is either --broken or on --github; leave one of them out")
-    with _stand_in()(folder, now) as show:
+    found = _module(STAND_IN) if on_github else _module(SCRIPT)
+    stage: Stage = found.on_github if on_github else found.by_script
+    with stage(folder, now) as show:
         yield show
 
 
-def _stand_in() -> Callable[[Path, datetime], AbstractContextManager[Show]]:
-    """The show on GitHub, which lies beside the stand-in that the tests use."""
+def _check(broken: bool, on_github: bool, agent: str) -> None:
+    if agent not in ("", "scripted"):
+        raise ConfigError(f"demo --agent knows only scripted, not {agent}")
+    if broken + on_github + bool(agent) > 1:
+        raise ConfigError(
+            "the demo is either --broken or on --github or by --agent: leave the others out"
+        )
+
+
+def _module(name: str) -> ModuleType:
+    """What lies beside a stand-in that the tests use, and is in no package."""
     try:
-        found: Callable[[Path, datetime], AbstractContextManager[Show]]
-        found = import_module(STAND_IN).on_github
+        return import_module(name)
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"demo --github needs the stand-in for GitHub that the tests use ({error}): start it "
-            "in a checkout by .uv/bin/uv run nightly-sync demo --github"
+            f"this demo needs a stand-in that the tests use ({error}): start it in a checkout, by "
+            ".uv/bin/uv run nightly-sync demo"
         ) from error
-    return found

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nightly_sync import git, provenance, tools
 from nightly_sync.config import SyncConfig
+from nightly_sync.divergence import Divergence
 from nightly_sync.errors import StopForPerson
 from nightly_sync.merge.model import MergePlan
 from nightly_sync.model import Model
@@ -55,8 +56,8 @@ def commit_fix(
     return git.commit_tree(repo, tree, (merge,), message, signature(config, now))
 
 
-def provenance_of(made: MergePlan, config: SyncConfig) -> Provenance:
-    """What the merge was made from."""
+def provenance_of(made: MergePlan | Divergence, config: SyncConfig) -> Provenance:
+    """What the merge is made from."""
     return Provenance(source=made.source, target=made.target, config=config.digest())
 
 

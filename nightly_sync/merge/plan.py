@@ -17,6 +17,7 @@ from nightly_sync.merge import importers, moves
 from nightly_sync.merge.auto import AutoMerge, auto_merge
 from nightly_sync.merge.facts import Touches
 from nightly_sync.merge.model import MergePlan, PathFacts, PathPlan, Status, Touch
+from nightly_sync.merge.resolver import Resolver
 from nightly_sync.merge.syntax import is_python
 from nightly_sync.merge.walk import Draft, walk
 
@@ -32,9 +33,16 @@ class _Situation:
     config: SyncConfig
 
 
-def plan(repo: Path, source_sha: str, target_sha: str, config: SyncConfig) -> MergePlan:
+def plan(
+    repo: Path,
+    source_sha: str,
+    target_sha: str,
+    config: SyncConfig,
+    resolver: Resolver | None = None,
+) -> MergePlan:
     """What merging `source_sha` into `target_sha` would do, path by path.
 
+    `resolver` is asked about the hunks that no rule decides; the plan is as repeatable as it is.
     Raises StopForPerson for unrelated histories and GitError when git cannot merge at all.
     """
     bases = git.merge_bases(repo, target_sha, source_sha)
@@ -45,14 +53,16 @@ def plan(repo: Path, source_sha: str, target_sha: str, config: SyncConfig) -> Me
     facts = facts_of.gather(repo, bases[0], source_sha, target_sha, auto, config)
     texts = facts_of.texts(repo, facts.values())
     facts = {path: replace(item, texts=texts) for path, item in facts.items()}
-    drafts = _stored(repo, _walk_all(facts.values(), config))
+    drafts = _stored(repo, _walk_all(facts.values(), config, resolver))
     drafts = _with_imported_files(at, facts, drafts)
     drafts = drafts | moves.kept_at_home(repo, bases[0], source_sha, facts, drafts)
     return _plan(at, bases, drafts)
 
 
-def _walk_all(facts: Iterable[PathFacts], config: SyncConfig) -> dict[str, Draft]:
-    drafts = ((item.path, walk(item, config.fallback)) for item in facts)
+def _walk_all(
+    facts: Iterable[PathFacts], config: SyncConfig, resolver: Resolver | None = None
+) -> dict[str, Draft]:
+    drafts = ((item.path, walk(item, config.fallback, resolver)) for item in facts)
     return {path: draft for path, draft in drafts if draft is not None}
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from nightly_sync import git, provenance, report_facts, sync_branch, tools, workspace
+from nightly_sync.agent.resolve import resolver
 from nightly_sync.divergence import Divergence
 from nightly_sync.merge.commit import MergeResult, commit_merge, provenance_of
 from nightly_sync.merge.model import MergePlan
@@ -22,12 +23,17 @@ class Merged(Model):
 
 
 def merge(run: Session, parted: Divergence) -> Merged:
-    """Plan the merge, and commit it unless origin already has it from an earlier run."""
-    made = plan(run.workspace.repository, parted.source, parted.target, run.config)
+    """Plan the merge, and commit it unless origin already has it from an earlier run.
+
+    Claude is asked about what no rule settles; a merge that is there already is told as it is.
+    """
+    choice = _choice(run, parted)
+    asked = resolver(run, parted, pushed=choice.resume.merge if choice.resume else "")
+    made = plan(run.workspace.repository, parted.source, parted.target, run.config, asked)
     facts = report_facts.start(run.config, parted, made)
+    facts = facts.model_copy(update={"agent": run.assistant.facts()})
     if made.resolved_tree is None:
         return Merged(facts=facts)
-    choice = _choice(run, made)
     result = _resumed(run, made, choice.resume) if choice.resume else _committed(run, made)
     facts = report_facts.with_merge(facts, result)
     tip = choice.resume.tip if choice.resume else result.commit
@@ -35,7 +41,7 @@ def merge(run: Session, parted: Divergence) -> Merged:
     return Merged(facts=facts, choice=choice)
 
 
-def _choice(run: Session, made: MergePlan) -> Choice:
+def _choice(run: Session, parted: Divergence) -> Choice:
     base = run.config.branch_name(run.started)
     mine = {
         name: sha
@@ -44,7 +50,7 @@ def _choice(run: Session, made: MergePlan) -> Choice:
     }
     repo = run.workspace.repository
     states = {name: sync_branch.inspect(repo, name, sha, run.config) for name, sha in mine.items()}
-    return sync_branch.choose(base, provenance_of(made, run.config), states)
+    return sync_branch.choose(base, provenance_of(parted, run.config), states)
 
 
 def _committed(run: Session, made: MergePlan) -> MergeResult:

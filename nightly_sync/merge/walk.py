@@ -18,6 +18,7 @@ from nightly_sync.merge.model import (
     Status,
     Take,
 )
+from nightly_sync.merge.resolver import FileConflict, Resolved, Resolver, chosen
 from nightly_sync.merge.syntax import may_be_same
 
 _TEXT = {Kind.CONTENTS, Kind.ADD_ADD}
@@ -39,7 +40,7 @@ class Draft:
     hunks: tuple[HunkPlan, ...] = ()
 
 
-def walk(facts: PathFacts, fallback: Fallback) -> Draft | None:
+def walk(facts: PathFacts, fallback: Fallback, resolver: Resolver | None = None) -> Draft | None:
     """The draft for a path, or None where git's own result stands."""
     conflict = facts.conflict
     if conflict and not conflict.resolvable and not _may_rule(conflict, facts):
@@ -52,7 +53,7 @@ def walk(facts: PathFacts, fallback: Fallback) -> Draft | None:
     if not conflict.resolvable:
         return _unresolved(facts, f"{_names(conflict)}: the path rule has no answer here")
     if _TEXT & set(conflict.kinds):
-        return _by_hunk(facts, conflict, fallback)
+        return _by_hunk(facts, conflict, fallback, resolver)
     return _whole(facts, _answer(ladder.last_path_rule(fallback)(facts)))
 
 
@@ -106,7 +107,9 @@ def _whole(facts: PathFacts, answer: Resolution) -> Draft:
     )
 
 
-def _by_hunk(facts: PathFacts, conflict: Conflict, fallback: Fallback) -> Draft:
+def _by_hunk(
+    facts: PathFacts, conflict: Conflict, fallback: Fallback, resolver: Resolver | None
+) -> Draft:
     merged = facts.merged
     if merged is None or merged.oid not in facts.texts:
         return _unresolved(facts, "git left no text to resolve")
@@ -117,8 +120,8 @@ def _by_hunk(facts: PathFacts, conflict: Conflict, fallback: Fallback) -> Draft:
     problem = _misread(facts, conflict, segments)
     if problem:
         return _unresolved(facts, problem)
-    answers = _answers(facts.path, segments, fallback)
-    text = _text(facts, conflict, segments, answers)
+    answers, whole = _answers(facts, segments, fallback, resolver)
+    text = _text(facts, conflict, segments, answers) if whole is None else whole
     plans = _hunk_plans(segments, answers)
     mode = _mode(facts, conflict, fallback) if Kind.MODE in conflict.kinds else merged.mode
     return _draft(facts, plans, Entry(mode=mode, oid=merged.oid), text)
@@ -160,10 +163,25 @@ def _draft(facts: PathFacts, plans: tuple[HunkPlan, ...], entry: Entry, text: by
 
 
 def _answers(
-    path: str, segments: tuple[hunks.Segment, ...], fallback: Fallback
-) -> list[Resolution]:
-    rules = (*ladder.HUNK_RULES, ladder.last_hunk_rule(fallback))
-    return [_answer(first(rules, facts)) for facts in _hunk_facts(path, segments)]
+    facts: PathFacts,
+    segments: tuple[hunks.Segment, ...],
+    fallback: Fallback,
+    resolver: Resolver | None,
+) -> tuple[list[Resolution], bytes | None]:
+    """For each hunk: a rule's answer, else the resolver's, else the fallback's.
+
+    Beside them the whole text, where only the resolver knows it.
+    """
+    every = _hunk_facts(facts.path, segments)
+    ruled = {item.index: first(ladder.HUNK_RULES, item) for item in every}
+    found = {at: answer for at, answer in ruled.items() if isinstance(answer, Resolution)}
+    unsettled = tuple(at for at in ruled if at not in found)
+    said = Resolved()
+    if resolver and unsettled:
+        said = resolver(FileConflict(facts, segments, found, unsettled))
+    last = ladder.last_hunk_rule(fallback)
+    known = {**found, **said.hunks}
+    return [known.get(item.index) or _answer(last(item)) for item in every], said.text
 
 
 def _hunk_facts(path: str, segments: tuple[hunks.Segment, ...]) -> list[HunkFacts]:
@@ -199,20 +217,13 @@ def _of(hunk: hunks.Hunk, name: str) -> bytes:
     return {"base": hunk.base, "target": hunk.target, "source": hunk.source}[name]
 
 
-def _chosen(hunk: hunks.Hunk, answer: Resolution) -> bytes:
-    if answer.take is Take.TEXT and answer.text is not None:
-        return answer.text
-    sides = {Take.SOURCE: hunk.source, Take.TARGET: hunk.target, Take.BASE: hunk.base}
-    return sides.get(answer.take, b"")
-
-
 def _text(
     facts: PathFacts,
     conflict: Conflict,
     segments: tuple[hunks.Segment, ...],
     answers: list[Resolution],
 ) -> bytes:
-    text = hunks.assemble(segments, lambda index, hunk: _chosen(hunk, answers[index]))
+    text = hunks.assemble(segments, lambda index, hunk: chosen(hunk, answers[index]))
     if segments[-1] != b"":
         return text
     side = conflict.target if answers[-1].take is Take.TARGET else conflict.source
@@ -231,7 +242,7 @@ def _hunk_plans(
             continue
         answer = answers[len(plans)]
         plans.append(_hunk_plan(line, segment, answer))
-        line += _chosen(segment, answer).count(b"\n")
+        line += chosen(segment, answer).count(b"\n")
     return tuple(plans)
 
 

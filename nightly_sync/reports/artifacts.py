@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from nightly_sync import paths
+from nightly_sync.agent.facts import AgentFacts
 from nightly_sync.audits.model import Finding
 from nightly_sync.diffs import LineStats
 from nightly_sync.merge.model import PathPlan, Touch
@@ -118,6 +119,19 @@ def finding_rows(findings: Iterable[Finding]) -> list[Row]:
             "outcome": md.one_line(item.outcome, CELL),
         }
         for item in findings
+    ]
+
+
+def claude_rows(agent: AgentFacts) -> list[Row]:
+    """What Claude cost: the run, each kind of task, each file; empty where it was not asked."""
+    groups = (("run", {"": agent.spent}), ("task", agent.by_task), ("file", agent.by_file))
+    if not agent.spent.turns:
+        return []
+    return [
+        {"what": what, "name": _path(name), **cost.model_dump()}
+        for what, items in groups
+        for name, cost in items.items()
+        if name or what == "run"
     ]
 
 

@@ -14,12 +14,13 @@ REASON = 4 * PROSE  # characters of why it ended so; several things may have com
 WORDS = {
     Outcome.NOTHING_TO_DO: "Nothing to do: the target already has all that the source has.",
     Outcome.READY: "Ready: every resolution is settled and every required check is green.",
-    Outcome.READY_NEEDS_LOOK: "Ready, with something to look at: every required check is green.",
+    Outcome.READY_NEEDS_LOOK: "Ready, with something to look at: no check stands in the way.",
     Outcome.DRAFT_FINDINGS: "Still a draft: the audits found errors.",
     Outcome.CI_FAILED: "Still a draft: checks fail that pass on the target.",
     Outcome.CI_NOT_STARTED: "Still a draft: the checks never started.",
     Outcome.CI_TIME_LIMIT: "Still a draft: the checks did not finish in time.",
     Outcome.PRE_EXISTING_ONLY: "Checks fail, and each of them fails on the target too.",
+    Outcome.BUDGET_SPENT: "Still a draft: Claude's budget ran out before it was done.",
     Outcome.BLOCKED: "Still a draft: a check ended without a result that counts.",
     Outcome.STALE: "Stopped: the branch moved while this run looked at it.",
     Outcome.UNRESOLVED: "Stopped: a person has to decide conflicts first.",
@@ -107,6 +108,9 @@ def _looks(facts: ReportFacts) -> tuple[str, ...]:
     if shown:
         names = md.capped(shown, md.path, SHOWN)
         looks.append(f"Look at {plural(len(shown), 'proposal')}, riskiest first: {names}")
+    if facts.fixes:
+        made = "; ".join(md.inline(line, PROSE) for line in facts.fixes[:SHOWN])
+        looks.append(f"Look at {plural(len(facts.fixes), 'repair')} in the fix commit: {made}")
     if facts.audit_warnings:
         looks.append(f"Look at {plural(len(facts.audit_warnings), 'warning')} of the audits")
     return tuple(looks)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal
 
+from nightly_sync.agent.facts import AgentFacts
 from nightly_sync.audits.model import Finding, Severity
 from nightly_sync.config import Category
 from nightly_sync.diffs import FileDiff, LineStats
@@ -70,7 +71,9 @@ class ReportFacts(Model):
     sync_branch: Text = ""
     pull_request: Text = ""  # URL, or the record's path
     tools: tuple[ToolRun, ...] = ()
+    fixes: tuple[Text, ...] = ()  # what the fix commit repairs, also those of an earlier run
     checks: ChecksFacts | None = None
+    agent: AgentFacts = AgentFacts()
     outcome: Outcome | None = None  # None: a preview
     reason: Text = ""  # one sentence
 

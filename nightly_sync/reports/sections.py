@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from nightly_sync.diffs import python_line
 from nightly_sync.merge.model import PathPlan, Status
 from nightly_sync.reports import markdown as md
+from nightly_sync.reports.claude import claude_part
 from nightly_sync.reports.excerpt import excerpt
 from nightly_sync.reports.files import file_parts
 from nightly_sync.reports.findings import findings_part
@@ -27,7 +28,7 @@ LOG_LINES = 20  # of a failing check
 
 def all_parts(facts: ReportFacts, where: str) -> tuple[Part, ...]:
     """Every part that has something to say; `where` says where whole patches are."""
-    optional = (checks_part(facts), tools_part(facts), history_part(facts))
+    optional = (checks_part(facts), claude_part(facts), tools_part(facts), history_part(facts))
     return (
         Part("Verdict", "", head(facts), Weight.CORE),
         numbers_part(facts),

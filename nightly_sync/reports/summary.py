@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from nightly_sync.diffs import python_line
 from nightly_sync.reports import markdown as md
+from nightly_sync.reports.claude import claude_line
+from nightly_sync.reports.cutting import cut
 from nightly_sync.reports.headline import verdict
 from nightly_sync.reports.model import (
     CheckResult,
@@ -17,6 +19,8 @@ from nightly_sync.reports.model import (
 
 EVIDENCE = 200  # characters of the reason why a check failed
 LISTED = 30  # names of one list
+CUT = "Cut for size; the pull request's text and the report have it all."
+LIMIT = 60_000  # characters of the comment; GitHub takes 65,536
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ def comment(facts: ReportFacts) -> str:
     """The summary as Markdown: outcome, checks, exemptions, known failures, files by rule."""
     blocks = [f"**{md.inline(verdict(facts))}**", md.inline(facts.reason)]
     blocks += [_block(title, items, _markdown) for title, items in _lists(facts).items() if items]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    text = "\n\n".join(block for block in blocks if block)
+    return cut(text, LIMIT, CUT) + "\n"
 
 
 def terminal(facts: ReportFacts) -> str:
@@ -84,7 +89,8 @@ def _figures(facts: ReportFacts) -> list[_Item]:
         f"{plural(len(facts.audit_warnings), 'warning')} of the audits"
     )
     stats = [_Item(python_line(facts.stats))] if facts.stats else []
-    return [_Item(conflicts), _Item(audits), *stats]
+    claude = claude_line(facts.agent)
+    return [_Item(conflicts), _Item(audits), *stats, *([_Item(claude)] if claude else [])]
 
 
 def _rules(facts: ReportFacts) -> list[_Item]:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.agent.conftest import claude as claude  # the fixtures
+from tests.agent.conftest import running_claude as running_claude
 from tests.github.conftest import github as github  # the fixture
 from tests.github.server import GitHub
-from tests.support.forking import Forking
+from tests.support.forking import FLOWS, Forking
 from tests.support.github_site import GitHubSite
 
 
@@ -29,7 +31,7 @@ def apart(prefect: None) -> Iterator[Forking]:
     """Runs in processes of their own, which talk to the same server."""
     from prefect.settings import PREFECT_API_URL
 
-    forking = Forking({"PREFECT_API_URL": str(PREFECT_API_URL.value())})
+    forking = Forking(*FLOWS, env={"PREFECT_API_URL": str(PREFECT_API_URL.value())})
     yield forking
     forking.close()
 

@@ -3,18 +3,20 @@
 import json
 import os
 import shutil
+import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
 
+from tests.support.forking import FLOWS, Forking
 from tests.support.site import Site
 
 pytestmark = pytest.mark.timeout(420)
@@ -44,27 +46,17 @@ class Server:
             "PREFECT_WORKER_QUERY_SECONDS": "1",
             "NO_COLOR": "1",
         }
-        self.children: list[subprocess.Popen[bytes]] = []
+        self.forking = Forking(*FLOWS, env=self.env)
+        self.children: list[int] = []
 
     def spawn(self, name: str, *words: str) -> None:
         """Start something that runs until the end of the test; its output goes to a file."""
-        with (self.home / f"{name}.log").open("wb") as log:
-            child = subprocess.Popen(
-                [sys.executable, "-m", "prefect", *words],
-                env=self.env,
-                cwd=ROOT,
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-            )
-        self.children.append(child)
+        log = self.home / f"{name}.log"
+        self.children.append(self.forking.start(log, log, self.env, "prefect", *words))
 
     def prefect(self, *words: str) -> str:
         """Run one CLI command to its end."""
-        command = [sys.executable, "-m", "prefect", "--no-prompt", *words]
-        result = subprocess.run(
-            command, env=self.env, cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        result = self.forking.run("prefect", "--no-prompt", *words, **self.env)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
@@ -87,12 +79,12 @@ class Server:
     def stop(self) -> None:
         """End worker and server."""
         for child in reversed(self.children):
-            child.terminate()
-            try:
-                child.wait(20)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+            os.kill(child, signal.SIGTERM)
+            killer = Timer(20, os.kill, (child, signal.SIGKILL))
+            killer.start()
+            self.forking.wait(child)
+            killer.cancel()
+        self.forking.close()
 
 
 def _wait_for(what: str, done: Any) -> None:
@@ -149,13 +141,8 @@ def test_deploy_run_and_read_the_artifacts_back(server: Server, tmp_path: Path) 
     assert "Needs" in by_kind["report"]["data"] or "Ready" in by_kind["report"]["data"]
 
     csv = tmp_path / "runs.csv"
-    history = subprocess.run(
-        [sys.executable, "-m", "nightly_sync", "history", "--csv", str(csv)],
-        env={**server.env, "COLUMNS": "250"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    env = {**server.env, "COLUMNS": "250"}
+    history = server.forking.run("nightly_sync", "history", "--csv", str(csv), **env)
     assert "main" in history.stdout
     assert run["id"] in csv.read_text()
 

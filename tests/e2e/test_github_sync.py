@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
-from uuid import UUID
 
 import pytest
 
@@ -18,6 +17,7 @@ from tests.github.ci import NEVER, Act
 from tests.github.state import Pull
 from tests.support.forking import Ended, Forking
 from tests.support.github_site import ASK, GATE, GREEN, LINES, RED, VARIABLE, GitHubSite
+from tests.support.kept import kept_by_prefect
 
 pytestmark = pytest.mark.usefixtures("prefect")
 
@@ -66,17 +66,6 @@ def test_everything_green_ends_ready(hub: GitHubSite) -> None:
     assert "Checks passed" in summary
 
 
-def test_one_look_at_the_checks_is_one_graphql_request(hub: GitHubSite) -> None:
-    hub.github.ci.on_comment(ASK, [Act(f"job {n}") for n in range(98)] + GREEN)
-    record = _sync(hub)
-    looks = hub.github.requests.of("statusCheckRollup")
-    assert record.checks_total == 100
-    # One more is the look for checks that an earlier run may have started.
-    assert len(looks) in (record.polls, record.polls + 1)
-    assert record.graphql_requests - len(looks) == 1  # marking it ready
-    assert record.graphql_points >= len(looks)
-
-
 def test_red_then_mended_then_green_ends_ready(hub: GitHubSite, tmp_path: Path) -> None:
     hub.repo.checkout("main")
     hub.repo.commit("Unformatted (#3)", {"new.py": "z=1\n"})
@@ -92,12 +81,6 @@ def test_red_then_mended_then_green_ends_ready(hub: GitHubSite, tmp_path: Path) 
                         f"{record.head_sha}:new.py") == "z = 1"  # fmt: skip
     first, second = _asked(hub)
     assert first != second == f"/ok to test {record.head_sha}"
-
-
-def test_red_ends_as_a_draft_that_says_why(hub: GitHubSite) -> None:
-    hub.github.ci.on_comment(ASK, RED)
-    assert _sync(hub).outcome is Outcome.CI_FAILED
-    _is_draft_that_says(hub, "tests")
 
 
 def test_queued_for_ever_ends_at_the_time_limit(hub: GitHubSite) -> None:
@@ -122,17 +105,6 @@ def test_a_rollup_that_stays_null_is_ci_that_never_started(hub: GitHubSite) -> N
     _is_draft_that_says(hub, f"Never started: {GATE}")
 
 
-def test_ci_that_never_starts_is_told_with_what_the_bot_said(hub: GitHubSite) -> None:
-    def complain() -> None:
-        hub.github.person(hub.repository, "ci-bot").comment(1, "*commits* must be signed")
-
-    hub.github.ci.at_poll(2, complain)
-    record = _sync(hub, grace_minutes=LIMIT)
-    assert record.outcome is Outcome.CI_NOT_STARTED
-    assert "ci-bot said: *commits* must be signed" in record.reason
-    _is_draft_that_says(hub, "ci-bot said: \\*commits\\* must be signed")
-
-
 def test_a_push_by_a_person_stops_the_run_and_stays(hub: GitHubSite) -> None:
     hub.github.ci.on_comment(ASK, [Act("tests", running=3), Act(GATE, after=3)])
     pushed: list[str] = []
@@ -147,16 +119,6 @@ def test_a_push_by_a_person_stops_the_run_and_stays(hub: GitHubSite) -> None:
     assert pull.draft
     assert hub.tip(pull.head) == pushed[0]
     _is_draft_that_says(hub, "Stopped: a person has to look first.")
-
-
-def test_the_manual_label_put_on_meanwhile_is_obeyed(hub: GitHubSite) -> None:
-    hub.github.ci.on_comment(ASK, GREEN)
-    hub.github.ci.at_poll(2, lambda: hub.person.label(1, "nightly-sync/manual"))
-    with pytest.raises(StopForPerson, match="nightly-sync/manual"):
-        _sync(hub)
-    pull = _pull(hub)
-    assert pull.draft
-    assert hub.comments(pull.number) == _asked(hub)
 
 
 def test_a_token_that_ends_is_replaced_by_the_one_that_is_there_now(
@@ -203,8 +165,7 @@ def _to_the_run(hub: GitHubSite, number: signal.Signals) -> Callable[[], None]:
 def _run_apart(hub: GitHubSite, apart: Forking, **fields: object) -> Ended:
     file = hub.folder / "config.yaml"
     file.write_text(json.dumps(hub.fields(**fields)))  # JSON is YAML
-    words = ("run", "--config", str(file))
-    return apart.run(hub.folder / "run.log", {VARIABLE: hub.token}, "nightly_sync", *words)
+    return apart.run("nightly_sync", "run", "--config", str(file))
 
 
 def test_a_run_killed_while_polling_is_taken_up_and_asks_for_nothing_twice(
@@ -245,23 +206,6 @@ def _arguments() -> str:
     return "\n".join(lines)
 
 
-def _kept_by_prefect(run_id: str) -> str:
-    """Every log line of a run and every artifact on the server."""
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.filters import LogFilter, LogFilterFlowRunId
-    from prefect.logging.handlers import APILogHandler
-
-    APILogHandler().flush()
-    wanted = LogFilter(flow_run_id=LogFilterFlowRunId(any_=[UUID(run_id)]))
-    with get_client(sync_client=True) as client:
-        logs = [item.message for item in client.read_logs(wanted)]
-        kept = [str(item.data) for item in client.read_artifacts(limit=200)]
-        run = client.read_flow_run(UUID(run_id)).model_dump_json()
-    assert logs
-    assert kept
-    return "\n".join([*logs, *kept, run])
-
-
 def test_the_token_is_seen_nowhere(hub: GitHubSite, tmp_path: Path) -> None:
     """In no file, log, artifact, address or argument, and in no command's environment."""
     hub.github.ci.on_comment(ASK, RED)
@@ -282,5 +226,5 @@ def test_the_token_is_seen_nowhere(hub: GitHubSite, tmp_path: Path) -> None:
     assert "git-remote-http" in "".join(arguments)
     texts = [file.read_text(errors="replace") for file in tmp_path.rglob("*") if file.is_file()]
     assert [text for text in (*texts, *arguments) if hub.token in text] == []
-    assert hub.token not in _kept_by_prefect(record.run_id)
+    assert hub.token not in kept_by_prefect(record.run_id)
     assert hub.github.requests.leaks(hub.token) == []

@@ -54,14 +54,13 @@ class Killer:
         file.chmod(0o755)
 
     def run(self) -> Ended:
-        words = ("run", "--config", str(self.config))
-        return self.apart.run(self.site.folder / "run.log", {}, "nightly_sync", *words)
+        return self.apart.run("nightly_sync", "run", "--config", str(self.config))
 
 
 def _ends_well(killer: Killer, branches_before: dict[str, str]) -> None:
     """The next run finishes: one branch, one pull request, ready; origin whole and untouched."""
     result = killer.run()
-    assert result.returncode == 0, result.output
+    assert result.returncode == 0, result.stdout + result.stderr
     (pull,) = killer.site.pulls()
     assert (pull["open"], pull["draft"]) == (True, False)
     assert killer.site.synced() == [pull["branch"]]

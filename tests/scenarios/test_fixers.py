@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nightly_sync.agent.assistant import Assistant
 from nightly_sync.checks.items import FailureKind
 from nightly_sync.checks.triage import FailureGroup, group, triage
 from nightly_sync.config import Command, PathRule, SyncConfig
@@ -13,6 +14,8 @@ from nightly_sync.fixers import first_that_fixes, fixers_for
 from nightly_sync.fixers.base import Change, Fixer, GaveUp
 from nightly_sync.fixers.formatting import FormattingFixer
 from nightly_sync.forge.base import Check, CheckStatus
+from tests.agent.repairs import session
+from tests.support import facts as made_up
 from tests.support.repo import diverged
 
 SQUEEZE = """
@@ -73,7 +76,10 @@ def test_the_files_a_sync_changed_come_from_git(tmp_path: Path) -> None:
     )
     target = repo.git("rev-parse", "dev")
     head = repo.merge("main")
-    fixers = fixers_for(config(formatter(tmp_path)), repo.path, target, head)
+    settings, facts = config(formatter(tmp_path)), made_up.facts()
+    run = session(settings, repo.path, tmp_path, Assistant(settings.agent))
+    plan = facts.plan.model_copy(update={"target": target})
+    fixers = fixers_for(run, facts.model_copy(update={"plan": plan}), head)
     change = first_that_fixes(fixers, failures(), repo.path)
     assert isinstance(change, Change)
     assert change.files == ("main.py", "new.py")
