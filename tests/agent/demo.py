@@ -157,8 +157,8 @@ class ByScript:
     def _asked(self, record: RunRecord) -> Mapping[str, bool]:
         counts = (record.agent_turns, record.agent_rejected, record.agent_refused)
         return {
-            "the script was played to its end, with one answer rejected and one change refused": (
-                counts == (self.turns, 1, 1) and self.claude.left == 0
+            "the script was played to its end, with one answer rejected and a change refused": (
+                counts[:2] == (self.turns, 1) and counts[2] > 0 and self.claude.left == 0
             ),
             "each request keeps the API's rules": not self.claude.problems,
             "the bill has tokens and money": min(record.agent_input, record.agent_money or 0) > 0,

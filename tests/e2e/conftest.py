@@ -12,10 +12,22 @@ from tests.github.server import GitHub
 from tests.support.forking import FLOWS, Forking
 from tests.support.github_site import GitHubSite
 
+IDLE = ("SCHEDULER", "LATE_RUNS", "FOREMAN", "TRIGGERS", "EVENT_PERSISTER", "CANCELLATION_CLEANUP",
+        "PAUSE_EXPIRATIONS", "REPOSSESSOR")  # fmt: skip
+"""Services of the server that no whole-flow test needs, and that cost a tenth of its time."""
+
 
 @pytest.fixture(scope="session")
 def prefect() -> Iterator[None]:
     """A temporary server and database, without heartbeats, which cost a second a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in IDLE:
+            patch.setenv(f"PREFECT_SERVER_SERVICES_{name}_ENABLED", "false")
+        patch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+        yield from _server()
+
+
+def _server() -> Iterator[None]:
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
     from prefect.testing.utilities import prefect_test_harness
 

@@ -12,7 +12,6 @@ from tests.support.forking import Forking
     ("args", "outcome", "shown"),
     [
         ((), "ready-needs-look", "- squash-chain: "),
-        (("--broken",), "draft-findings", "- defined-twice: "),
         (("--github",), "ready-needs-look", " looks at the checks of the pull request\n"),
         (("--agent", "scripted"), "ready-needs-look", "a new skip in test_the_letter_has_the_sum"),
     ],

@@ -12,6 +12,9 @@ from tests.github.state import Comment, Pull, Repository
 NOT_MODIFIED = 304
 
 
+LAST = 2  # looks right before and after marking it ready
+
+
 def looks(github: GitHub) -> Counter[str]:
     """GraphQL requests that read the checks of a commit, by its SHA."""
     asked = github.requests.of("statusCheckRollup")
@@ -92,6 +95,6 @@ def _graphql(github: GitHub, heads: Iterable[str], polls: int) -> Iterator[str]:
     seen = looks(github)
     ours = sum(seen[sha] for sha in heads)
     ready = len(github.requests.of("markPullRequestReadyForReview"))
-    yield f"{ours:8} for {polls} looks at the checks of the pull request"
+    yield f"{ours:8} for {polls + LAST} looks at the checks of the pull request"
     yield f"{seen.total() - ours:8} for the target's checks: what fails there too?"
     yield f"{ready:8} to mark the pull request ready"
