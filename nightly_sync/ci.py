@@ -6,7 +6,7 @@ is waited out, up to the time limit.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from nightly_sync import baseline_run, explain, last_look, publish, repair
 from nightly_sync.checks.baseline import Classification
 from nightly_sync.checks.gate import Expectations, Verdict, VerdictKind, judge
 from nightly_sync.checks.items import FailureKind
-from nightly_sync.checks.names import is_exempt
+from nightly_sync.checks.names import is_exempt, listed
 from nightly_sync.checks.triage import Failure, group
 from nightly_sync.config import SyncConfig
 from nightly_sync.errors import StopForPerson, SyncError, Unreachable
@@ -24,7 +24,6 @@ from nightly_sync.forge.base import Check, Cost, PullRequest, Rollup
 from nightly_sync.repair import Head, Repaired
 from nightly_sync.session import Session
 
-NAMED = 5  # checks in one note
 COMES_BACK = 2  # times that the same failure may come back after a repair
 OnPoll = Callable[[Verdict, Cost], None]
 """Called after each look with the verdict and what reading the checks has cost."""
@@ -200,7 +199,7 @@ class _Following:
         if expected is None or not self._may_rerun(verdict):
             return False
         checks = _again(verdict)
-        names = _names(check.name for check in (*verdict.failed, *verdict.blocking))
+        names = listed(check.name for check in (*verdict.failed, *verdict.blocking))
         when, why_not = self._asked_again(checks)
         if when is None:
             self._say(f"{names}: failed over infrastructure, and {why_not}")
@@ -291,12 +290,6 @@ def _again(verdict: Verdict) -> tuple[Check, ...]:
     asked = (*verdict.failed, *verdict.blocking)
     suites = {check.suite for check in asked if check.workflow}
     return (*asked, *(check for check in verdict.pre_existing if check.suite in suites))
-
-
-def _names(names: Iterable[str]) -> str:
-    each = list(dict.fromkeys(names))
-    more = f" and {len(each) - NAMED} more" if len(each) > NAMED else ""
-    return ", ".join(each[:NAMED]) + more
 
 
 def expectations(

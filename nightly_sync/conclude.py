@@ -1,13 +1,14 @@
 """The end of a run: which outcome, and, only then, ready or draft."""
 
 from dataclasses import replace
+from functools import partial
 
-from nightly_sync import last_look, publish, report_facts
+from nightly_sync import last_look, outage, publish, report_facts
 from nightly_sync.audits.model import Finding, Severity
 from nightly_sync.checks.gate import VerdictKind
 from nightly_sync.checks.names import is_exempt
 from nightly_sync.ci import Watched, judged_again
-from nightly_sync.errors import StopForPerson, Unreachable
+from nightly_sync.errors import StopForPerson
 from nightly_sync.forge.base import Check, PullRequest
 from nightly_sync.paths import quote
 from nightly_sync.record import Outcome
@@ -24,7 +25,6 @@ _OUTCOMES = {
     VerdictKind.RUNNING: Outcome.CI_TIME_LIMIT,
 }
 _READY = {Outcome.READY, Outcome.READY_NEEDS_LOOK}
-PAUSES = (60.0, 300.0, 900.0, 1800.0)  # seconds; an outage in the end shall not cost the night
 
 
 def conclude(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watched) -> ReportFacts:
@@ -36,12 +36,8 @@ def conclude(run: Session, pull: PullRequest, facts: ReportFacts, watched: Watch
     claimed by the label is left as it is.
     """
     final = _decided(run, pull, facts, watched)
-    for pause in PAUSES:
-        try:
-            return _acted_on(run, pull, final, watched)
-        except Unreachable:
-            run.forge.wait(watched.head.tip, pause)
-    return _acted_on(run, pull, final, watched)
+    act = partial(_acted_on, run, pull, final, watched)
+    return outage.waited_out(run, watched.head.tip, act)
 
 
 def _acted_on(run: Session, pull: PullRequest, final: ReportFacts, watched: Watched) -> ReportFacts:

@@ -323,6 +323,11 @@ class SyncConfig(Model):
         """Does a rule of this name hold for the path? A `!` takes back in its own rule only."""
         return any(matches(path, item.paths) for item in self.rules if item.rule == rule)
 
+    def pins(self, path: str) -> bool:
+        """Does a rule give the whole file to one side, so that nobody else may change it?"""
+        rules: tuple[RuleName, ...] = ("protect", "take-source", "take-target")
+        return any(self.holds(rule, path) for rule in rules)
+
     def prefix(self) -> str:
         """The sync branches' common start, e.g. `main2dev/`."""
         return self.branch_prefix.format(source=self.source, target=self.target)

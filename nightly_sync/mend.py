@@ -8,9 +8,9 @@ the result is one repair, folded into the rolling fix commit.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
-from nightly_sync import git, last_look, repair
+from nightly_sync import git, last_look, outage, repair
 from nightly_sync.agent import briefing, harm
 from nightly_sync.agent import repair as editing
 from nightly_sync.agent.data import Marker
@@ -23,7 +23,6 @@ from nightly_sync.agent.repair import Briefed, Job, Mended
 from nightly_sync.audits import all as audits
 from nightly_sync.audits.facts import AuditFacts, gather
 from nightly_sync.audits.model import Finding, FindingKind
-from nightly_sync.conclude import PAUSES
 from nightly_sync.errors import SyncError, Unreachable
 from nightly_sync.forge.base import PullRequest
 from nightly_sync.merge.model import MergePlan
@@ -61,12 +60,7 @@ def _errors(found: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _pushed(run: Session, pull: PullRequest, head: Head, work: "_Repairs") -> Head:
     """The fix commit on origin. An outage is waited out for a while: the work has cost money."""
-    for pause in PAUSES:
-        try:
-            return _push(run, pull, head, work)
-        except Unreachable:
-            run.forge.wait(head.tip, pause)
-    return _push(run, pull, head, work)
+    return outage.waited_out(run, head.tip, partial(_push, run, pull, head, work))
 
 
 def _push(run: Session, pull: PullRequest, head: Head, work: "_Repairs") -> Head:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nightly_sync.agent.base import Ask, Body, Failure, Reply, fault, traced
 from nightly_sync.agent.budget import Meter, Spent
-from nightly_sync.agent.facts import AgentFacts, AgentRefusal, Cost
+from nightly_sync.agent.facts import AgentFacts, AgentRefusal
 from nightly_sync.agent.loop import Agent, End, Ended, Task, converse
 from nightly_sync.agent.settings import AgentSettings
 from nightly_sync.agent.transcript import Transcript
@@ -97,9 +97,9 @@ class Assistant:
             left=(*self.left, *self._skipped()),
             refusals=tuple(self.refusals),
             rejected=dict(sorted(self.rejected.items())),
-            spent=_cost(meter.total()) if meter else Cost(),
-            by_task={name: _cost(item) for name, item in meter.by_task().items()} if meter else {},
-            by_file={name: _cost(item) for name, item in meter.by_file().items()} if meter else {},
+            spent=meter.total() if meter else Spent(),
+            by_task=meter.by_task() if meter else {},
+            by_file=meter.by_file() if meter else {},
             transcript=str(path) if path and path.exists() else "",
         )
 
@@ -109,10 +109,6 @@ def _not_asked(task: str, files: list[str], why: str) -> str:
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     count = "1 file" if len(files) == 1 else f"{len(files)} files"
     return f"{task}: not asked about {count}, since {why}: {names}{more}"
-
-
-def _cost(spent: Spent) -> Cost:
-    return Cost.model_validate(spent.model_dump())
 
 
 def hire(settings: AgentSettings, folder: Path, secret: Callable[[str], str]) -> Assistant:

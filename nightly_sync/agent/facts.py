@@ -2,20 +2,8 @@
 
 from pydantic import Field
 
+from nightly_sync.agent.budget import Spent
 from nightly_sync.model import Model, PathName, Text
-
-
-class Cost(Model):
-    """What something cost: tokens, answers, seconds; money is None where no price is known."""
-
-    input: int = 0
-    output: int = 0
-    cache_read: int = 0
-    cache_write: int = 0
-    turns: int = 0
-    retries: int = 0
-    seconds: float = 0.0
-    money: float | None = 0.0
 
 
 class AgentRefusal(Model):
@@ -38,7 +26,7 @@ class AgentFacts(Model):
     left: tuple[Text, ...] = ()
     refusals: tuple[AgentRefusal, ...] = ()
     rejected: dict[str, int] = Field(default_factory=dict)  # answers sent back, by the problem
-    spent: Cost = Cost()
-    by_task: dict[str, Cost] = Field(default_factory=dict)
-    by_file: dict[PathName, Cost] = Field(default_factory=dict)
+    spent: Spent = Spent()
+    by_task: dict[str, Spent] = Field(default_factory=dict)
+    by_file: dict[PathName, Spent] = Field(default_factory=dict)
     transcript: PathName = ""

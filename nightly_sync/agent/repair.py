@@ -156,12 +156,8 @@ def _ending(assistant: Assistant, ended: Ended | None) -> str:
 
 def policy_of(config: SyncConfig) -> Policy:
     """The hard refusals of a site: files that a path rule gives to one side are protected too."""
-
-    def protected(path: str) -> bool:
-        return any(config.holds(rule, path) for rule in ("protect", "take-source", "take-target"))
-
     return Policy(
-        protected=protected,
+        protected=config.pins,
         allow_workflows=config.agent.workflows,
         allow_golden=config.agent.golden,
     )

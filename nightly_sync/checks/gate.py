@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
 
-from nightly_sync.checks.names import is_exempt
+from nightly_sync.checks.names import is_exempt, listed
 from nightly_sync.forge.base import Check, CheckStatus, Rollup
 from nightly_sync.model import Model
 
@@ -21,7 +21,6 @@ FAILED = frozenset({"FAILURE", "ERROR", "TIMED_OUT"})
 RAN_TO_THE_END = frozenset({"FAILURE", "ERROR"})
 """The failures a baseline can prove to be pre-existing; a check that timed out proves nothing."""
 
-NAMES_SHOWN = 5  # in a reason; the lists have them all
 SKEW = timedelta(minutes=1)  # how far apart the clocks of one forge's machines may be
 RunKey = tuple[str, str, str]
 _Workflow = tuple[str, str, str]  # app, name, id
@@ -66,11 +65,11 @@ class Expectations(Model):
         """Why no rollup could ever satisfy this, or why every one would; empty if sound."""
         names = self.names
         if self.no_ci and names:
-            return f"The config says that there is no CI, yet {_listed(names)} must pass."
+            return f"The config says that there is no CI, yet {listed(names)} must pass."
         if not self.no_ci and not names:
             return "Nothing is expected of CI: name a sentinel or expected checks, or set no_ci."
         exempt = [name for name in self._configured() if is_exempt(name, self.exempt)]
-        return f"{_listed(exempt)} must pass and is exempt at once." if exempt else ""
+        return f"{listed(exempt)} must pass and is exempt at once." if exempt else ""
 
     def _configured(self) -> tuple[str, ...]:
         return (self.sentinel, *self.expected) if self.sentinel else self.expected
@@ -300,11 +299,11 @@ def _decide(
     if pending:
         return VerdictKind.RUNNING, f"Not finished: {_shown(pending)}.", False
     if missing and may_start:
-        return VerdictKind.NOT_STARTED, f"Not started yet: {_listed(missing)}.", False
+        return VerdictKind.NOT_STARTED, f"Not started yet: {listed(missing)}.", False
     if blocking:
         return VerdictKind.BLOCKED, f"Neither passed nor failed: {_shown(blocking)}.", True
     if missing:
-        return VerdictKind.NOT_STARTED, f"Never started: {_listed(missing)}.", True
+        return VerdictKind.NOT_STARTED, f"Never started: {listed(missing)}.", True
     skipped = _unsettled(lists, expectations)
     if skipped and may_start:
         return VerdictKind.RUNNING, f"May still run after the rerun: {_shown(skipped)}.", False
@@ -353,18 +352,12 @@ def _last_move(lists: _Lists, expectations: Expectations) -> datetime:
 
 
 def _shown(checks: tuple[Check, ...]) -> str:
-    return _listed([f"{check.name} ({_word(check)})" for check in checks])
+    return listed([f"{check.name} ({_word(check)})" for check in checks])
 
 
 def _word(check: Check) -> str:
     done = check.status is CheckStatus.COMPLETED
     return (check.conclusion if done else check.status.value) or "no conclusion"
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(dict.fromkeys(names))
-    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return ", ".join(names[:NAMES_SHOWN]) + more
 
 
 def progress_of(verdict: Verdict) -> tuple[int, int]:

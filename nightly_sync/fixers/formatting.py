@@ -7,7 +7,7 @@ from nightly_sync import patterns, snapshot
 from nightly_sync.checks.items import FailureKind
 from nightly_sync.checks.triage import FailureGroup
 from nightly_sync.commands import CommandResult, run_on_files
-from nightly_sync.config import Command, RuleName, SyncConfig
+from nightly_sync.config import Command, SyncConfig
 from nightly_sync.fixers.base import Change, GaveUp
 
 TIMEOUT = 900.0  # seconds for one formatter
@@ -23,7 +23,7 @@ class FormattingFixer:
 
     def __init__(self, config: SyncConfig, changed: Iterable[str]):
         self._formatters = config.formatters
-        self._files = tuple(name for name in changed if not _pinned(config, name))
+        self._files = tuple(name for name in changed if not config.pins(name))
 
     def fix(self, failures: Sequence[FailureGroup], worktree: Path) -> Change | GaveUp:
         """Format, if a check failed over lint or format; give up if that changes nothing.
@@ -58,11 +58,6 @@ class FormattingFixer:
             return ""
         snapshot.restore(worktree, before)
         return f"{command.name} failed: {_why(result)}"
-
-
-def _pinned(config: SyncConfig, name: str) -> bool:
-    rules: tuple[RuleName, ...] = ("protect", "take-source", "take-target")
-    return any(config.holds(rule, name) for rule in rules)
 
 
 def _why(result: CommandResult) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from nightly_sync.agent.facts import AgentFacts, AgentRefusal, Cost
+from nightly_sync.agent.budget import Spent
+from nightly_sync.agent.facts import AgentFacts, AgentRefusal
 from nightly_sync.reports import markdown as md
 from nightly_sync.reports.model import ReportFacts, plural
 from nightly_sync.reports.parts import Part
@@ -44,11 +45,11 @@ def _bill(agent: AgentFacts) -> str:
     return md.table(_COLUMNS, [_row(name, cost) for name, cost in rows.items()])
 
 
-def _tasks(agent: AgentFacts) -> Mapping[str, Cost]:
+def _tasks(agent: AgentFacts) -> Mapping[str, Spent]:
     return {f"task {name}": cost for name, cost in agent.by_task.items()}
 
 
-def _row(name: str, cost: Cost) -> tuple[str, ...]:
+def _row(name: str, cost: Spent) -> tuple[str, ...]:
     money = "no price" if cost.money is None else f"{cost.money:.2f}"
     counts = (cost.turns, cost.input + cost.cache_write, cost.cache_read, cost.output)
     return (md.code(name), *(f"{count:,}" for count in counts), f"{cost.seconds:.0f}", money)
@@ -82,9 +83,9 @@ def claude_line(agent: AgentFacts) -> str:
     if not cost.turns:
         return agent.problem
     money = "" if cost.money is None else f", money {cost.money:.2f}"
-    tokens = cost.input + cost.cache_write + cost.cache_read
     return (
-        f"Claude: {plural(cost.turns, 'answer')}, {tokens:,} tokens read ({cost.cache_read:,} from "
-        f"the cache), {cost.output:,} written{money}; {plural(len(agent.refusals), 'change')} "
-        f"refused, {sum(agent.rejected.values())} problems sent back"
+        f"Claude: {plural(cost.turns, 'answer')}, {cost.read:,} tokens read "
+        f"({cost.cache_read:,} from the cache), {cost.output:,} written{money}; "
+        f"{plural(len(agent.refusals), 'change')} refused, "
+        f"{sum(agent.rejected.values())} problems sent back"
     )

@@ -10,13 +10,14 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from nightly_sync import secrets
 from nightly_sync.checks.baseline import conclusive
 from nightly_sync.checks.logs import CUT
 from nightly_sync.checks.names import UNREADABLE
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.base import Check, CheckStatus, Rollup
 from nightly_sync.forge.github.address import parse
-from nightly_sync.forge.github.auth import AppTokens, from_environment
+from nightly_sync.forge.github.auth import AppTokens, ReadTokens
 from nightly_sync.forge.github.client import Wire
 from nightly_sync.forge.github.client import parse as parse_wire
 from nightly_sync.forge.github.hints import hints
@@ -402,8 +403,9 @@ def test_a_rejected_token_is_replaced_once() -> None:
 
 
 def test_an_unset_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = ReadTokens(lambda: secrets.from_environment("env:SYNC_TOKEN"))
     monkeypatch.setenv("SYNC_TOKEN", " \n")
-    with pytest.raises(ConfigError, match="variable SYNC_TOKEN holds no token"):
-        from_environment("SYNC_TOKEN").token()
+    with pytest.raises(ConfigError, match="variable SYNC_TOKEN is not set"):
+        tokens.token()
     monkeypatch.setenv("SYNC_TOKEN", "ghp_x\n")
-    assert from_environment("SYNC_TOKEN").token() == "ghp_x"
+    assert tokens.token() == "ghp_x"

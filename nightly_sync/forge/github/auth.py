@@ -4,7 +4,6 @@ Tokens live in closures and private fields of plain classes: no repr, no log and
 shows one.
 """
 
-import os
 import ssl
 from collections.abc import Callable, Generator
 from datetime import UTC, datetime, timedelta
@@ -62,21 +61,6 @@ class ReadTokens:
     def renew(self, rejected: str) -> bool:
         """Whether it was replaced meanwhile."""
         return self._read() != rejected
-
-
-def from_environment(name: str) -> ReadTokens:
-    """The token in an environment variable, read again each time.
-
-    Its `token` raises ConfigError if the variable is not set.
-    """
-
-    def read() -> str:
-        value = os.environ.get(name, "").strip()
-        if not value:
-            raise ConfigError(f"the environment variable {name} holds no token for GitHub")
-        return value
-
-    return ReadTokens(read)
 
 
 class AppTokens:
