@@ -16,8 +16,7 @@ class OneServer(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        own_server = nodeid.startswith("tests/e2e/test_deployment.py")
-        return "e2e" if nodeid.startswith("tests/e2e/") and not own_server else nodeid
+        return "e2e" if nodeid.startswith("tests/e2e/") else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

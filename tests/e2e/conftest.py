@@ -39,11 +39,16 @@ def _server() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def apart(prefect: None) -> Iterator[Forking]:
-    """Runs in processes of their own, which talk to the same server."""
+def apart(prefect: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]:
+    """Runs, and Prefect's worker, in processes of their own, which talk to the same server."""
     from prefect.settings import PREFECT_API_URL
 
-    forking = Forking(*FLOWS, env={"PREFECT_API_URL": str(PREFECT_API_URL.value())})
+    env = {
+        "PREFECT_API_URL": str(PREFECT_API_URL.value()),
+        "PREFECT_HOME": str(tmp_path_factory.mktemp("prefect")),
+        "PREFECT_WORKER_QUERY_SECONDS": "1",
+    }
+    forking = Forking(*FLOWS, env=env)
     yield forking
     forking.close()
 

@@ -4,10 +4,8 @@ import json
 import os
 import shutil
 import signal
-import socket
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,47 +14,29 @@ from typing import Any
 
 import pytest
 
-from tests.support.forking import FLOWS, Forking
+from tests.support.forking import Forking
 from tests.support.site import Site
 
 pytestmark = pytest.mark.timeout(420)
 ROOT = Path(__file__).parents[2]
-LIMIT = 240.0  # seconds for a server to answer, and for a run to end
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+LIMIT = 240.0  # seconds for a run to end
 
 
 class Server:
-    """`prefect server start` with a database of its own, and the CLI that talks to it."""
+    """The server of all whole-flow tests, and Prefect's own command line that talks to it."""
 
-    def __init__(self, home: Path):
-        self.api = f"http://127.0.0.1:{_free_port()}/api"
-        self.home = home
-        self.env = {
-            **os.environ,
-            "PREFECT_HOME": str(home),
-            "PREFECT_API_URL": self.api,
-            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-            "DO_NOT_TRACK": "1",
-            "PREFECT_WORKER_QUERY_SECONDS": "1",
-            "NO_COLOR": "1",
-        }
-        self.forking = Forking(*FLOWS, env=self.env)
+    def __init__(self, api: str, apart: Forking, home: Path):
+        self.api, self.apart, self.home = api, apart, home
         self.children: list[int] = []
 
     def spawn(self, name: str, *words: str) -> None:
         """Start something that runs until the end of the test; its output goes to a file."""
         log = self.home / f"{name}.log"
-        self.children.append(self.forking.start(log, log, self.env, "prefect", *words))
+        self.children.append(self.apart.start(log, log, os.environ, "prefect", *words))
 
     def prefect(self, *words: str) -> str:
         """Run one CLI command to its end."""
-        result = self.forking.run("prefect", "--no-prompt", *words, **self.env)
+        result = self.apart.run("prefect", "--no-prompt", *words, NO_COLOR="1")
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
@@ -69,22 +49,14 @@ class Server:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.loads(answer.read())
 
-    def healthy(self) -> bool:
-        """Does the server answer yet?"""
-        try:
-            return self.ask("/health") is True
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            return False
-
     def stop(self) -> None:
-        """End worker and server."""
+        """End what was started."""
         for child in reversed(self.children):
             os.kill(child, signal.SIGTERM)
             killer = Timer(20, os.kill, (child, signal.SIGKILL))
             killer.start()
-            self.forking.wait(child)
+            self.apart.wait(child)
             killer.cancel()
-        self.forking.close()
 
 
 def _wait_for(what: str, done: Any) -> None:
@@ -96,18 +68,19 @@ def _wait_for(what: str, done: Any) -> None:
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    started = Server(tmp_path)
+def server(apart: Forking, tmp_path: Path) -> Iterator[Server]:
+    from prefect.settings import PREFECT_API_URL
+
+    running = Server(str(PREFECT_API_URL.value()), apart, tmp_path)
     try:
-        port = started.api.split(":")[2].split("/")[0]
-        started.spawn("server", "server", "start", "--host", "127.0.0.1", "--port", port)
-        _wait_for("the server", started.healthy)
-        yield started
+        yield running
     finally:
-        started.stop()
+        running.stop()
 
 
-def test_deploy_run_and_read_the_artifacts_back(server: Server, tmp_path: Path) -> None:
+def test_deploy_run_and_read_the_artifacts_back(
+    server: Server, apart: Forking, tmp_path: Path
+) -> None:
     site = Site(tmp_path / "site").diverge({"a": "1\n"}, {"a": "2\n"}, {"a": "3\n"})
     server.prefect("work-pool", "create", "nightly-sync", "--type", "process")
     server.prefect("deploy", "--all")
@@ -131,18 +104,16 @@ def test_deploy_run_and_read_the_artifacts_back(server: Server, tmp_path: Path) 
     assert state["name"] == "ready-needs-look", (state, logs[-4000:])
     assert [pull["draft"] for pull in site.pulls()] == [False]
 
-    found = server.ask("/artifacts/filter", {"limit": 200})
-    by_kind = {
-        item["key"].split("-origin-")[0]: item for item in found if "-origin-" in item["key"]
-    }
+    ours = {"flow_run_id": {"any_": [run["id"]]}}
+    found = server.ask("/artifacts/filter", {"limit": 200, "artifacts": ours})
+    by_kind = {item["key"].split("-origin-")[0]: item for item in found}
     assert {"report", "conflicts", "metrics", "ci-progress"} <= by_kind.keys()
     (metrics,) = json.loads(by_kind["metrics"]["data"])
     assert (metrics["outcome"], metrics["run_id"]) == ("ready-needs-look", run["id"])
     assert "Needs" in by_kind["report"]["data"] or "Ready" in by_kind["report"]["data"]
 
     csv = tmp_path / "runs.csv"
-    env = {**server.env, "COLUMNS": "250"}
-    history = server.forking.run("nightly_sync", "history", "--csv", str(csv), **env)
+    history = apart.run("nightly_sync", "history", "--csv", str(csv), COLUMNS="250")
     assert "main" in history.stdout
     assert run["id"] in csv.read_text()
 
