@@ -1,8 +1,10 @@
-"""Does the check fail without us too? Asked in the order of what it costs.
+"""Does the check fail without us too? Asked of the very commit that we merged into, if possible.
 
-First the results that the forge has. Where they prove nothing, and the config opts in: a command,
-run here on the untouched target, then CI on a throw-away branch at the target's commit. What was
-done once in a run is not done again in it; the run's own folder remembers:
+First what the forge has of that commit. Where it proves nothing, and the config opts in: a command,
+run here on the untouched target, then CI on a throw-away branch at the target's commit. Only where
+nobody has tested that commit counts what the forge has of older ones, which may have been repaired
+or broken since. What was done once in a run is not done again in it; the run's own folder
+remembers:
 
     baseline/<sha12>/<check>.log, .json    a command's output and its result
     baseline/<sha12>.json                  when CI was started on a throw-away branch
@@ -30,7 +32,7 @@ from nightly_sync.checks.baseline import (
 )
 from nightly_sync.checks.triage import Failure
 from nightly_sync.config import CheckCommand, SyncConfig
-from nightly_sync.errors import SyncError, Unreachable
+from nightly_sync.errors import SyncError, Unreachable, one_line
 from nightly_sync.forge.base import BaselineResult, Check, CheckStatus, Forge, Rollup
 from nightly_sync.forge.local_attempts import LOG_SHOWN, read_end
 from nightly_sync.forge.local_ci import log_file, run_check
@@ -53,7 +55,7 @@ class BranchForge(Forge, Protocol):
 
 
 class Started(Model):
-    """When this run started CI on the target's commit."""
+    """When this run started CI on the target's commit, by the forge's own time."""
 
     at: datetime
 
@@ -66,15 +68,39 @@ def find(run: Session, target_sha: str, failure: Failure) -> BaselineResult | No
     called again, it goes on from there.
     """
     known = run.forge.baseline(target_sha, failure.check)
-    if known is not None and tells(known):
+    if known is not None and known.sha == target_sha and tells(known):
         return known
-    reasons = [f"the forge has no result of {failure.check.name} that would tell"]
-    for look in () if unprovable(failure) else (_commanded, _on_branch):
-        answer = look(run, target_sha, failure.check)
-        if isinstance(answer, BaselineResult):
-            return answer
-        reasons += [answer] if answer else []
-    return known or NoBaseline(why="; ".join(reasons))
+    answers = [] if unprovable(failure) else _tested(run, target_sha, failure.check)
+    found = [item for item in (*answers, known) if isinstance(item, BaselineResult)]
+    telling = [item for item in found if tells(item)]
+    if found:
+        return _preferred((telling or found)[0], known)
+    said = (item for item in answers if isinstance(item, str) and item)
+    first = f"the forge has no result of {failure.check.name} that would tell"
+    return NoBaseline(why="; ".join((first, *said)))
+
+
+def _preferred(chosen: BaselineResult, known: BaselineResult | None) -> BaselineResult:
+    """The chosen one, which keeps the link to what the forge knew."""
+    if known is None or chosen is known or not known.check.url:
+        return chosen
+    return chosen.model_copy(update={"older": f"{known.where} ({known.check.url})"})
+
+
+def _tested(run: Session, sha: str, check: Check) -> list[BaselineResult | str]:
+    """What the ways say that the config opts in to, up to the first answer that tells."""
+    answers: list[BaselineResult | str] = []
+    for look in (_commanded, _on_branch):
+        answer = look(run, sha, check)
+        answers.append(answer)
+        if isinstance(answer, BaselineResult) and tells(answer):
+            break
+    return answers
+
+
+def _left(run: Session) -> timedelta:
+    """What is left of the run's time."""
+    return run.started + timedelta(minutes=run.config.time_limit_minutes) - run.clock()
 
 
 def _folder(run: Session) -> Path:
@@ -90,8 +116,13 @@ def _commanded(run: Session, sha: str, check: Check) -> BaselineResult | str:
     command = next((item for item in commands if item.name == check.name), None)
     if command is None:
         return ""
+    left = _left(run).total_seconds()
+    if left <= 0:
+        return "no time was left to run the command for it"
+    held = {"timeout_seconds": min(command.timeout_seconds, left)}
     log = log_file(make_folder(_folder(run) / sha[:12]), check.name)
-    found = by_command(run.workspace.repository, sha, check, command, log)
+    place = run.workspace.repository
+    found = by_command(place, sha, check, command.model_copy(update=held), log)
     if found.check.conclusion in CONCLUSIVE:
         return found
     return f"the command for it on the target ended as {found.check.conclusion}"
@@ -114,6 +145,7 @@ def by_command(
         check=read_model(file, Check),
         log=read_end(log, LOG_SHOWN),
         where=f"the untouched target {target_sha[:12]}, by the configured command",
+        sha=target_sha,
     )
 
 
@@ -145,7 +177,7 @@ def _on_branch(run: Session, sha: str, check: Check) -> BaselineResult | str:
         raise
     except SyncError as error:
         sweep(run)
-        return f"the throw-away branch did not work: {' '.join(str(error).split())}"
+        return f"the throw-away branch did not work: {one_line(error)}"
 
 
 @dataclass(frozen=True)
@@ -159,20 +191,22 @@ class _Wait:
 
     def to_the_end(self) -> BaselineResult | str:
         """Join what is at work, else start it; then poll until there is a result, or no hope."""
-        since = self._started() or self.run.clock()
+        since = self._started()
         while True:
             rollup = self.forge.rollup(self.sha)
-            answer = self._answer(rollup, since)
+            now = rollup.at or self.run.clock()
+            since = since or now
+            answer = self._answer(rollup, since, now)
             if answer:
                 self._leave(rollup)
                 return answer
             if self._started() is None and not is_under_way(rollup, self.check):
-                self._start()
+                self._start(now)
             self.forge.wait(self.sha, self.run.config.poll_seconds)
 
-    def _answer(self, rollup: Rollup, since: datetime) -> BaselineResult | str:
+    def _answer(self, rollup: Rollup, since: datetime, now: datetime) -> BaselineResult | str:
         known = conclusive(rollup, self.check)
-        return self._result(known) if known else self._no_hope(rollup, since)
+        return self._result(known) if known else self._no_hope(rollup, since, now)
 
     def _result(self, known: Check) -> BaselineResult:
         how = ", on a throw-away branch" if self._started() else ""
@@ -180,19 +214,21 @@ class _Wait:
             check=known,
             log=self.forge.log(self.sha, known),
             where=f"the untouched target {self.sha[:12]}{how}",
+            sha=self.sha,
         )
 
-    def _no_hope(self, rollup: Rollup, since: datetime) -> str:
-        config, now = self.run.config, self.run.clock()
-        limit = self.run.started + timedelta(minutes=config.time_limit_minutes)
-        if now >= min(since + timedelta(minutes=config.baseline.minutes), limit):
+    def _no_hope(self, rollup: Rollup, since: datetime, now: datetime) -> str:
+        """Both times are the forge's own; the run's own limit is told by the run's clock."""
+        config = self.run.config
+        late = now >= since + timedelta(minutes=config.baseline.minutes)
+        if late or _left(self.run) <= timedelta(0):
             return "it did not end in time on the untouched target"
         started, grace = self._started(), timedelta(minutes=config.grace_minutes)
         if started and is_over(rollup, started, now, grace, config.exempt):
             return "CI on a throw-away branch ended without a result of it"
         return ""
 
-    def _start(self) -> None:
+    def _start(self, now: datetime) -> None:
         """Push the branch anew, even if an earlier run left it there: only a push starts CI."""
         run = self.run
         sweep(run)
@@ -200,7 +236,7 @@ class _Wait:
         git.push(run.workspace.repository, run.origin, self.sha, name, None, timeout)
         self.forge.start_on_branch(name, self.sha)
         make_folder(_folder(run))
-        write_model(self._file, Started(at=run.clock()))
+        write_model(self._file, Started(at=now))
 
     def _started(self) -> datetime | None:
         return read_model(self._file, Started).at if self._file.exists() else None
@@ -242,4 +278,4 @@ def _deleted(run: Session, name: str, tip: str) -> str:
 
 
 def _not_deleted(what: str, error: SyncError) -> str:
-    return f"{what} could not be deleted: {' '.join(str(error).split())}"
+    return f"{what} could not be deleted: {one_line(error)}"

@@ -13,12 +13,12 @@ from typing import Any
 
 from nightly_sync import baseline_run, explain, last_look, publish, repair
 from nightly_sync.checks.baseline import Classification
-from nightly_sync.checks.gate import Expectations, Verdict, VerdictKind, judge
+from nightly_sync.checks.gate import Expectations, Verdict, VerdictKind, judge, run_of
 from nightly_sync.checks.items import FailureKind
 from nightly_sync.checks.names import is_exempt, listed
 from nightly_sync.checks.triage import Failure, group
 from nightly_sync.config import SyncConfig
-from nightly_sync.errors import StopForPerson, SyncError, Unreachable
+from nightly_sync.errors import StopForPerson, SyncError, Unreachable, one_line
 from nightly_sync.fixers.base import Fixer, GaveUp
 from nightly_sync.forge.base import Check, Cost, PullRequest, Rollup
 from nightly_sync.repair import Head, Repaired
@@ -44,7 +44,7 @@ class Watched:
     hints: tuple[str, ...] = ()  # why nothing started
     timed_out: bool = False
     refusal: str = ""  # why origin did not take a repair
-    expected: Expectations | None = None  # what the verdict was judged by
+    expected: Expectations | None = None  # by the last trigger; None until the head has one
     stopped: str = ""  # why a person has to go on from here
 
 
@@ -75,7 +75,6 @@ class _Following:
         self._fixers = fixers
         self._on_poll = on_poll
         self._deadline = run.started + timedelta(minutes=run.config.time_limit_minutes)
-        self._expected: Expectations | None = None  # None until the head's checks are triggered
         self._unpushed: Repaired | None = None
         self._repaired_before = Counter[str]()  # by failure; see `_signs`
         self._reruns_of_head = 0
@@ -124,14 +123,15 @@ class _Following:
     # Looking
 
     def _look(self) -> None:
-        expected = self._expected or self._triggered()
+        expected = self.watched.expected or self._triggered()
         before = self._run.forge.cost
-        rollup = self._run.forge.rollup(self._sha)
+        rollup = self._run.forge.rollup(self._sha, self._pull.number)
         cost = self._run.forge.cost - before
-        verdict = judge(rollup, expected, self._run.clock())
+        last_look.check_glance(self._run, self._pull, self.watched.head, rollup.pull)
+        verdict = _judged(self._run, rollup, expected)
         if verdict.kind is VerdictKind.FAILED:
             verdict = self._explained(rollup, verdict, expected)
-        self._note(polls=self.watched.polls + 1, expected=self._expected)
+        self._note(polls=self.watched.polls + 1)
         self._shown(verdict, cost)
         if verdict.final and verdict.kind is VerdictKind.NOT_STARTED:
             since = expected.triggered_at
@@ -144,8 +144,9 @@ class _Following:
         last_look.check_open(self._run, self._pull)
         when = self._run.forge.trigger_ci(self._pull.number, self._sha)
         self._reruns_of_head = 0
-        self._expected = expectations(self._run.config, required, self._sha, when)
-        return self._expected
+        expected = expectations(self._run.config, required, self._sha, when)
+        self._note(expected=expected)
+        return expected
 
     def _shown(self, verdict: Verdict, cost: Cost) -> None:
         self._note(verdict=verdict)
@@ -160,8 +161,9 @@ class _Following:
         proven = explain.proven(self.watched.baselines)
         if proven - expected.pre_existing:
             known = {"pre_existing": expected.pre_existing | proven}
-            self._expected = expected.model_copy(update=known)
-            verdict = judge(rollup, self._expected, self._run.clock())
+            expected = expected.model_copy(update=known)
+            self._note(expected=expected)
+            verdict = _judged(self._run, rollup, expected)
         if verdict.kind is VerdictKind.FAILED and verdict.pending and self._may_rerun(verdict):
             reason = f"{verdict.reason} To be run again once the rest has ended."
             return verdict.model_copy(update={"final": False, "reason": reason})
@@ -189,13 +191,18 @@ class _Following:
         return [item for item in self.watched.failures if item.check in verdict.failed]
 
     def _may_rerun(self, verdict: Verdict) -> bool:
-        """Did only infrastructure fail, and is there a try left on this commit?"""
+        """Did only infrastructure fail, and is there a try left on this commit?
+
+        And is there nothing in the way that no rerun could make good?
+        """
         own = [item for item in self._ours(verdict) if not item.aggregate]
         only = all(item.kind is FailureKind.INFRASTRUCTURE for item in own)
-        return bool(own) and only and self._reruns_of_head < self._run.config.rerun_limit
+        left = self._reruns_of_head < self._run.config.rerun_limit
+        return bool(own) and only and left and not _foreign(verdict)
 
     def _reruns(self) -> bool:
-        verdict, expected = self.watched.verdict, self._expected
+        verdict, expected = self.watched.verdict, self.watched.expected
+        self._say(*(_in_the_way(check) for check in _foreign(verdict)))
         if expected is None or not self._may_rerun(verdict):
             return False
         checks = _again(verdict)
@@ -208,9 +215,9 @@ class _Following:
         count = f"{self._reruns_of_head} of {self._run.config.rerun_limit}"
         self._say(f"{names}: failed over infrastructure, run again ({count})")
         self._note(reruns=self.watched.reruns + 1)
-        again = frozenset((check.name, check.app, check.workflow) for check in checks)
+        again = frozenset(run_of(check) for check in checks)
         asked = {"rerun": expected.rerun | again, "rerun_at": when}
-        self._expected = expected.model_copy(update=asked)
+        self._note(expected=expected.model_copy(update=asked))
         return True
 
     def _asked_again(self, checks: tuple[Check, ...]) -> tuple[datetime | None, str]:
@@ -220,7 +227,7 @@ class _Following:
         except (Unreachable, StopForPerson):
             raise
         except SyncError as error:
-            return None, " ".join(str(error).split())
+            return None, one_line(error)
         return when, "" if when else "this forge has no way to run them all again"
 
     def _repairs(self) -> bool:
@@ -257,13 +264,13 @@ class _Following:
     def _pushed(self, head: Head, change: Repaired) -> None:
         self._repaired_before.update(self._signs())
         self._unpushed = None
-        self._expected = None
-        self._note(head=head, failures=(), baselines={}, rounds=self.watched.rounds + 1)
+        self._note(head=head, expected=None, failures=(), baselines={})
+        self._note(rounds=self.watched.rounds + 1)
         self._say(change.summary)
 
     def _refused(self, change: Repaired, error: SyncError) -> None:
         """Origin's own rules forbid the push (no branch may be rewritten, say), or ours do."""
-        why = " ".join(str(error).split())
+        why = one_line(error)
         refusal = f"Origin did not take the repair ({change.summary}): {why}"
         self._note(refusal=refusal)
         self._say(refusal)
@@ -273,7 +280,12 @@ def judged_again(run: Session, watched: Watched) -> Verdict:
     """The verdict of this moment, by what the last one was judged by."""
     if watched.expected is None:
         return watched.verdict
-    return judge(run.forge.rollup(watched.head.tip), watched.expected, run.clock())
+    return _judged(run, run.forge.rollup(watched.head.tip), watched.expected)
+
+
+def _judged(run: Session, rollup: Rollup, expected: Expectations) -> Verdict:
+    """By the forge's own time where it tells it: how long nothing moved is told by its clock."""
+    return judge(rollup, expected, rollup.at or run.clock())
 
 
 def _unknown() -> Verdict:
@@ -281,8 +293,19 @@ def _unknown() -> Verdict:
 
 
 def _outage(error: Unreachable) -> Verdict:
-    reason = f"Not known at the moment: {' '.join(str(error).split())}"
+    reason = f"Not known at the moment: {one_line(error)}"
     return Verdict(kind=VerdictKind.RUNNING, reason=reason, final=False)
+
+
+def _foreign(verdict: Verdict) -> list[Check]:
+    """Checks that did not fail, of Apps none of whose checks did: nothing starts these anew."""
+    apps = {check.app for check in verdict.failed}
+    return [check for check in verdict.blocking if not check.workflow and check.app not in apps]
+
+
+def _in_the_way(check: Check) -> str:
+    word = check.conclusion or "no conclusion"
+    return f"{check.name}: {word}, which no rerun changes; it is up to {check.app or 'its App'}"
 
 
 def _again(verdict: Verdict) -> tuple[Check, ...]:

@@ -42,3 +42,8 @@ class StopForPerson(SyncError):
 
 class Unreachable(SyncError):
     """Another machine did not answer, or not to the end: the same may work later."""
+
+
+def one_line(error: Exception) -> str:
+    """An error's words where a list, a note or a sentence takes them in."""
+    return " ".join(str(error).split())

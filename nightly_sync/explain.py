@@ -8,7 +8,7 @@ from nightly_sync.checks.baseline import Classification, classify
 from nightly_sync.checks.flaky import passed_before
 from nightly_sync.checks.gate import Verdict
 from nightly_sync.checks.triage import Failure, FailureGroup, triage
-from nightly_sync.errors import StopForPerson, SyncError
+from nightly_sync.errors import StopForPerson, SyncError, one_line
 from nightly_sync.forge.base import Check, Rollup
 from nightly_sync.repair import Head
 from nightly_sync.session import Session
@@ -46,12 +46,17 @@ def new(
 def _triaged(run: Session, head: Head, check: Check) -> Failure:
     """The failure; where its log cannot be had, it is nobody's but ours, and says so."""
     try:
-        return triage(check, run.forge.log(head.tip, check))
+        log = run.forge.log(head.tip, check)
     except StopForPerson:
         raise
     except SyncError as error:
-        why = f"its log could not be read: {' '.join(str(error).split())}"
+        why = f"its log could not be read: {one_line(error)}"
         return triage(check, "").model_copy(update={"unfinished": why, "excerpt": why})
+    if run.assistant.usable:  # the excerpt is not all that it may read
+        kept = run.log_file(check)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(log, "utf-8", "replace")
+    return triage(check, log)
 
 
 def _explained(run: Session, head: Head, failure: Failure, good: Collection[Check]) -> Explained:
@@ -74,9 +79,8 @@ def with_baselines(item: FailureGroup, baselines: Mapping[Check, Classification]
 
 def flaky(failed: Iterable[Check], rollup: Rollup) -> list[str]:
     """A note for each failed check that passed before on the same commit. Pure."""
-    others = (*rollup.checks, *rollup.earlier)
     return [
         f"{check.name}: flaky, it passed before on this same commit"
         for check in failed
-        if passed_before(check, others)
+        if passed_before(check, rollup)
     ]

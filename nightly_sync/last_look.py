@@ -1,10 +1,10 @@
-"""The last look at origin before a pull request is marked ready: did anything move meanwhile?"""
+"""Did a person move something meanwhile? Asked at each look, and last before it is marked ready."""
 
 from collections.abc import Mapping
 
 from nightly_sync import git, labels, sync_branch, workspace
 from nightly_sync.errors import StopForPerson
-from nightly_sync.forge.base import PullRequest
+from nightly_sync.forge.base import Glance, PullRequest
 from nightly_sync.repair import Head
 from nightly_sync.session import Session
 
@@ -19,12 +19,16 @@ def check(run: Session, pull: PullRequest, head: Head) -> None:
 
 
 def check_open(run: Session, pull: PullRequest) -> None:
-    """Raise StopForPerson if somebody closed the pull request, or claimed it by the label."""
+    """Raise StopForPerson if somebody closed, merged, claimed or retargeted the pull request."""
     now = run.forge.get(pull.number)
     if not now.open:
+        after = "what is on it was not checked to the end"
+        after = after if now.merged else "reopen it and run again, if it is to go on"
+        raise StopForPerson(f"pull request {pull.number} {now.ended} while its checks ran; {after}")
+    if now.target != run.config.target:
         raise StopForPerson(
-            f"pull request {pull.number} was closed while its checks ran; "
-            "reopen it and run again, if it is to go on"
+            f"pull request {pull.number} goes into {now.target} now, and its checks and this run "
+            f"were about {run.config.target}; point it back and run again, if it is to go on"
         )
     if is_claimed(run, now):
         raise StopForPerson(
@@ -33,7 +37,20 @@ def check_open(run: Session, pull: PullRequest) -> None:
         )
 
 
-def is_claimed(run: Session, pull: PullRequest) -> bool:
+def check_glance(run: Session, pull: PullRequest, head: Head, seen: Glance | None) -> None:
+    """Raise StopForPerson if a glance shows that somebody took over; nothing is asked otherwise.
+
+    A forge may show an old head for a while after a push, so what the glance shows is looked up.
+    """
+    if seen is None:
+        return
+    moved = seen.head not in ("", head.tip) or seen.target not in ("", run.config.target)
+    if moved or not seen.open or is_claimed(run, seen):
+        check_open(run, pull)
+        check_unmoved(run, head)
+
+
+def is_claimed(run: Session, pull: PullRequest | Glance) -> bool:
     """Has a person put the label on it that says hands off?"""
     return labels.has(pull.labels, run.config.manual_label)
 

@@ -23,7 +23,7 @@ from nightly_sync.agent.repair import Briefed, Job, Mended
 from nightly_sync.audits import all as audits
 from nightly_sync.audits.facts import AuditFacts, gather
 from nightly_sync.audits.model import Finding, FindingKind
-from nightly_sync.errors import SyncError, Unreachable
+from nightly_sync.errors import SyncError, Unreachable, one_line
 from nightly_sync.forge.base import PullRequest
 from nightly_sync.merge.model import MergePlan
 from nightly_sync.repair import Head, Repaired
@@ -74,7 +74,7 @@ def _push(run: Session, pull: PullRequest, head: Head, work: "_Repairs") -> Head
         raise
     except SyncError as error:
         last_look.check_unmoved(run, head)  # raises: somebody was quicker
-        why = " ".join(str(error).split())
+        why = one_line(error)
         run.assistant.leave(f"origin did not take the repair of what the audits found: {why}")
         return head
 

@@ -69,18 +69,23 @@ def _check_hands_off(run: Session, choice: Choice) -> None:
     # A new branch of an old name starts anew: somebody deleted the old one.
     closed = run.forge.closed_pull_request(choice.name) if choice.resume and not pull else None
     if closed:
+        how = closed.ended if closed.merged else "was closed by a person"
+        reopen = "" if closed.merged else "reopen it, or "
         raise StopForPerson(
-            f"pull request {closed.number} for {choice.name} was closed by a person; "
-            "reopen it, or delete the branch to start anew"
+            f"pull request {closed.number} for {choice.name} {how}; "
+            f"{reopen}delete the branch to start anew"
         )
 
 
 def update_body(run: Session, pull: PullRequest, facts: ReportFacts) -> None:
     """Replace our part of the body; what people wrote around it stays and counts."""
-    now = run.forge.get(pull.number).body
-    room = body.LIMIT - len(marker.around(now)) - 2
-    ours = body.build(facts, _marker(facts, run.config), limit=room)
-    run.forge.update_body(pull.number, marker.replace_between(now, ours.text))
+
+    def revised(now: str) -> str:
+        room = body.LIMIT - len(marker.around(now)) - 2
+        ours = body.build(facts, _marker(facts, run.config), limit=room)
+        return marker.replace_between(now, ours.text)
+
+    run.forge.revise_body(pull.number, revised)
 
 
 def _marker(facts: ReportFacts, config: SyncConfig) -> Marker:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 from nightly_sync import git, secrets, workspace
@@ -12,7 +13,7 @@ from nightly_sync.agent.assistant import Assistant, hire
 from nightly_sync.agent.settings import AgentSettings
 from nightly_sync.config import SyncConfig, check_runnable
 from nightly_sync.errors import ConfigError
-from nightly_sync.forge.base import Forge
+from nightly_sync.forge.base import Check, Forge
 from nightly_sync.forge.github import address
 from nightly_sync.forge.local import LocalForge, pair_folder
 from nightly_sync.workspace import Workspace
@@ -32,6 +33,11 @@ class Session:
     started: datetime
     clock: Clock
     assistant: Assistant = field(default_factory=lambda: Assistant(AgentSettings()))
+
+    def log_file(self, check: Check) -> Path:
+        """Where the log of a failed check is kept, once it was read."""
+        name = sha256("\0".join(check.key).encode("utf-8", "replace")).hexdigest()
+        return self.workspace.run / "logs" / f"{name}.txt"
 
 
 def utc_now() -> datetime:

@@ -2,7 +2,7 @@
 
 from nightly_sync import git, labels, sync_branch
 from nightly_sync.config import SyncConfig
-from nightly_sync.errors import SyncError
+from nightly_sync.errors import SyncError, one_line
 from nightly_sync.forge.base import PullRequest
 from nightly_sync.reports import marker
 from nightly_sync.session import Session
@@ -49,10 +49,14 @@ def _without_branch(run: Session, pull: PullRequest) -> str:
     """
     repo, origin = run.workspace.repository, run.origin
     try:
+        others = [number for number in run.forge.in_use(pull.branch) if number != pull.number]
+        if others:
+            names = ", ".join(f"#{number}" for number in others)
+            return f" Its branch stays, as {names} needs it."
         if pull.branch in git.remote_branches(repo, origin):
             git.delete_branch(repo, origin, pull.branch, pull.head)
     except SyncError as error:
-        return f" Its branch could not be deleted: {' '.join(str(error).split())}"
+        return f" Its branch could not be deleted: {one_line(error)}"
     return ""
 
 

@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 from nightly_sync import git
 from nightly_sync.config import SyncConfig
 from nightly_sync.errors import ConfigError, StopForPerson, SyncError
+from nightly_sync.forge.github import address
 from nightly_sync.model import Model
 from nightly_sync.paths import expanded, printable, quote, to_bytes
 
@@ -54,13 +55,14 @@ def local_path(repository: str) -> Path | None:
 
 
 def origin_of(config: SyncConfig) -> str:
-    """The repository as git takes it, the same from every folder.
+    """The repository as git takes it: the same from every folder, and however it is spelled.
 
-    Raises SyncError where a path leads to no repository.
+    On GitHub by HTTPS, which takes the token. Raises SyncError where a path leads to no
+    repository, ConfigError for an address that is none on GitHub.
     """
     folder = local_path(config.repository)
     if folder is None:
-        return config.repository
+        return address.parse(config.repository, config.github.api).url
     shown = printable(str(folder))
     if not folder.is_dir():
         raise SyncError(f"there is no repository at {shown}; check `repository` in the config")

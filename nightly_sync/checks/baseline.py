@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
+from nightly_sync.checks.gate import run_of, workflow_of
 from nightly_sync.checks.items import FailureKind
-from nightly_sync.checks.names import is_exempt
+from nightly_sync.checks.names import is_exempt, listed
 from nightly_sync.checks.triage import Failure, triage
 from nightly_sync.forge.base import BaselineResult, Check, CheckStatus, Rollup
 from nightly_sync.model import Model
 
 CONCLUSIVE = frozenset({"SUCCESS", "FAILURE", "ERROR"})
 """Conclusions of a check that ran to its end, as far as the forge can tell."""
-ITEMS_SHOWN = 5
 
 
 class NoBaseline(Model):
@@ -35,15 +35,11 @@ class Classification(Model):
 
 def same_check(left: Check, right: Check) -> bool:
     """Is it the same check, of one commit or of two? A suite belongs to one commit."""
-    return left.name == right.name and _workflow_of(left) == _workflow_of(right)
+    return run_of(left) == run_of(right)
 
 
 def _same_workflow(left: Check, right: Check) -> bool:
-    return _workflow_of(left) == _workflow_of(right) and bool(left.workflow)
-
-
-def _workflow_of(check: Check) -> tuple[str, str, str]:
-    return check.app, check.workflow, check.workflow_id
+    return workflow_of(left) == workflow_of(right) and bool(left.workflow)
 
 
 def conclusive(rollup: Rollup, wanted: Check) -> Check | None:
@@ -96,11 +92,16 @@ def classify(
         evidence = f"Not known whether it fails without this sync: {found.why}."
         return Classification(pre_existing=False, evidence=evidence)
     if found.check.conclusion == "SUCCESS":
-        evidence = f"It passes on {found.where}."
+        evidence = f"It passes on {found.where}.{_older(found)}"
         return Classification(pre_existing=False, evidence=evidence, url=found.check.url)
     there = triage(found.check, found.log)
     doubt = _doubt(failure, there, found.where) or _doubtful_sum(failure, proven)
-    return _compared(failure, there, found.where, doubt)
+    known = _compared(failure, there, found.where, doubt)
+    return known.model_copy(update={"evidence": f"{known.evidence}{_older(found)}"})
+
+
+def _older(found: BaselineResult) -> str:
+    return f" Less telling is the result on {found.older}." if found.older else ""
 
 
 def unprovable(failure: Failure) -> str:
@@ -154,19 +155,14 @@ def _doubtful_sum(failure: Failure, proven: Collection[Check]) -> str:
 
 def _evidence(here: Failure, there: Failure, where: str, same: bool) -> str:
     if same:
-        return f"Fails in the same way on {where}: {_listed(here.items)}."
+        return f"Fails in the same way on {where}: {listed(here.items)}."
     parts = (
         ("only here", _more(here.items, there.items)),
         (f"only on {where}", _more(there.items, here.items)),
     )
-    said = "; ".join(f"{place}: {_listed(items)}" for place, items in parts if items)
+    said = "; ".join(f"{place}: {listed(items)}" for place, items in parts if items)
     return f"{said or f'Fails in another way on {where}'}."
 
 
 def _more(items: Iterable[str], than: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted((Counter(items) - Counter(than)).elements()))
-
-
-def _listed(items: tuple[str, ...]) -> str:
-    more = f" and {len(items) - ITEMS_SHOWN} more" if len(items) > ITEMS_SHOWN else ""
-    return ", ".join(items[:ITEMS_SHOWN]) + more

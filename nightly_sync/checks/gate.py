@@ -7,6 +7,7 @@ CheckConclusionState and StatusState); the local forge uses the same ones.
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -22,8 +23,9 @@ RAN_TO_THE_END = frozenset({"FAILURE", "ERROR"})
 """The failures a baseline can prove to be pre-existing; a check that timed out proves nothing."""
 
 SKEW = timedelta(minutes=1)  # how far apart the clocks of one forge's machines may be
-RunKey = tuple[str, str, str]
 _Workflow = tuple[str, str, str]  # app, name, id
+RunKey = tuple[str, _Workflow]
+"""What stays the same from run to run of a check, whatever started them."""
 
 
 class VerdictKind(StrEnum):
@@ -52,7 +54,7 @@ class Expectations(Model):
     no_ci: bool = False  # the repository has no checks, and says so
     open_ended: bool = False  # nothing tells that all checks have shown up: wait for late ones
     pre_existing: frozenset[Check] = frozenset()  # failures a baseline has proven
-    rerun: frozenset[RunKey] = frozenset()  # (name, app, workflow) that were asked to run again
+    rerun: frozenset[RunKey] = frozenset()  # checks that were asked to run again, see `run_of`
     rerun_at: AwareDatetime | None = None  # the forge's own time of the newest such request
 
     @property
@@ -101,9 +103,12 @@ class _Place(StrEnum):
     PRE_EXISTING = "pre_existing"
     BLOCKING = "blocking"
     OUTDATED = "outdated"
-    AGAIN = "again"  # what a rerun was asked for, until its new result is there; outdated as well
+    # The next two are outdated as well, until a new result is there.
+    AGAIN = "again"  # what a rerun was asked for
+    HELD = "held"  # of an earlier trigger, where this one starts the same anew
 
 
+_AWAITED = (_Place.AGAIN, _Place.HELD)
 _Lists = dict[_Place, tuple[Check, ...]]
 
 
@@ -114,7 +119,8 @@ def judge(rollup: Rollup | None, expectations: Expectations, now: datetime) -> V
     holds of failed, running, not started within the grace period, blocked, not started, not
     settled after a rerun, pre-existing only, green. So the first failure decides without waiting
     for the rest, and a cancelled check (its replacement may be on the way) only once nothing runs
-    any more. `rollup.earlier` never counts.
+    any more. A result of an earlier trigger decides last, see `_asked_before`. `rollup.earlier`
+    never counts. `now` is the forge's own time of the rollup.
     """
     contradiction = expectations.contradiction()
     if contradiction:
@@ -123,7 +129,9 @@ def judge(rollup: Rollup | None, expectations: Expectations, now: datetime) -> V
         return _unread(expectations, now)
     if rollup.sha != expectations.head_sha:
         return _stale(rollup.sha, expectations.head_sha)
-    lists = _sort(rollup.checks, expectations)
+    lists = _sort(rollup.checks, expectations, _asked_before(rollup.checks, expectations))
+    if _nothing_anew(lists, expectations, now):
+        lists = _sort(rollup.checks, expectations, frozenset())
     missing = _missing(lists, expectations)
     kind, reason, final = _decide(lists, missing, expectations, now)
     return Verdict.model_validate(
@@ -146,20 +154,28 @@ def _stale(found: str, head: str) -> Verdict:
     return Verdict(kind=VerdictKind.STALE, reason=reason, final=True)
 
 
-def _sort(checks: Iterable[Check], expectations: Expectations) -> _Lists:
-    checks = tuple(checks)
-    superseded = _superseded(checks)
-    triggered = _triggered_workflows(checks, expectations)
+@dataclass(frozen=True)
+class _Whole:
+    """What is known of a check only from all of them."""
+
+    superseded: frozenset[Check]
+    triggered: frozenset[_Workflow]
+    held: frozenset[str]  # events
+
+
+def _sort(checks: tuple[Check, ...], expectations: Expectations, held: frozenset[str]) -> _Lists:
+    whole = _Whole(_superseded(checks), _triggered_workflows(checks, expectations), held)
     lists: dict[_Place, list[Check]] = defaultdict(list)
     for check in checks:
-        lists[_place(check, expectations, superseded, triggered)].append(check)
+        lists[_place(check, expectations, whole)].append(check)
     return {place: tuple(items) for place, items in lists.items()}
 
 
 def _named(lists: _Lists) -> dict[str, tuple[Check, ...]]:
     """The lists by the names that a verdict has for them."""
-    outdated = (*lists.get(_Place.OUTDATED, ()), *lists.get(_Place.AGAIN, ()))
-    shown = {place.value: lists.get(place, ()) for place in _Place if place is not _Place.AGAIN}
+    old = (_Place.OUTDATED, *_AWAITED)
+    outdated = tuple(check for place in old for check in lists.get(place, ()))
+    shown = {place.value: lists.get(place, ()) for place in _Place if place not in old}
     return {**shown, _Place.OUTDATED.value: outdated}
 
 
@@ -171,9 +187,9 @@ def _superseded(checks: Iterable[Check]) -> frozenset[Check]:
     of them count. Runs that different events started (pushes to two branches, a push and a pull
     request) run different things, so none hides another.
     """
-    runs: dict[tuple[tuple[str, _Workflow], str], list[Check]] = defaultdict(list)
+    runs: dict[tuple[RunKey, str], list[Check]] = defaultdict(list)
     for check in checks:
-        runs[_run_of(check), check.event].append(check)
+        runs[run_of(check), check.event].append(check)
     return frozenset(old for group in runs.values() for old in _older(group))
 
 
@@ -193,17 +209,40 @@ def _triggered_workflows(
 
     Checks outside them (DCO, approvals, a build that runs at push) may be older than the trigger.
     """
-    sentinels = [check for check in checks if check.name == expectations.sentinel]
-    return frozenset(_workflow_of(check) for check in sentinels if check.workflow)
+    return frozenset(workflow_of(check) for check in _sentinel_jobs(checks, expectations))
 
 
-def _place(
-    check: Check,
-    expectations: Expectations,
-    superseded: frozenset[Check],
-    triggered: frozenset[_Workflow],
-) -> _Place:
-    place = _place_now(check, expectations, superseded, triggered)
+def _sentinel_jobs(checks: Iterable[Check], expectations: Expectations) -> list[Check]:
+    """All runs of the sentinel that are part of a workflow."""
+    return [check for check in checks if check.workflow and check.name == expectations.sentinel]
+
+
+def _asked_before(checks: Iterable[Check], expectations: Expectations) -> frozenset[str]:
+    """Events that an earlier trigger had caused, so that this one causes them again.
+
+    An old result of the sentinel shows it. Other workflows of such an event start anew too, and
+    until that shows their old results say nothing. As soon as the sentinel has a new run, its
+    event is the only one: a push that ran the same workflow before happens only once.
+    """
+    jobs, at = _sentinel_jobs(checks, expectations), expectations.triggered_at
+    old = [job for job in jobs if job.status is CheckStatus.COMPLETED and _before(job, at)]
+    before = {job.event for job in old if job.event}
+    now = {job.event for job in jobs if job not in old}
+    return frozenset(before & now if now else before)
+
+
+def _nothing_anew(lists: _Lists, expectations: Expectations, now: datetime) -> bool:
+    """Did the sentinel end, and nothing start since, so that what is held will not run again?
+
+    Some checks of the trigger's event run once (a workflow that no label starts): they count.
+    """
+    sentinels = [check for check in _counted(lists) if check.name == expectations.sentinel]
+    over = bool(sentinels) and all(c.status is CheckStatus.COMPLETED for c in sentinels)
+    return over and not _may_start(lists, expectations, now)
+
+
+def _place(check: Check, expectations: Expectations, whole: _Whole) -> _Place:
+    place = _place_now(check, expectations, whole)
     bad = place in (_Place.FAILED, _Place.BLOCKING, _Place.PRE_EXISTING)
     return _Place.AGAIN if bad and _asked_again(check, expectations) else place
 
@@ -214,8 +253,7 @@ def _asked_again(check: Check, expectations: Expectations) -> bool:
     Not one that was at work at that time and ended later: it was no part of the request.
     """
     at = expectations.rerun_at
-    asked = (check.name, check.app, check.workflow) in expectations.rerun
-    if at is None or not asked:
+    if at is None or run_of(check) not in expectations.rerun:
         return False
     ended = check.completed_at is None or check.completed_at <= at + SKEW
     return ended and _before(check, at)
@@ -226,26 +264,23 @@ def _before(check: Check, at: datetime) -> bool:
     return check.started_at is None or check.started_at < at
 
 
-def _place_now(
-    check: Check,
-    expectations: Expectations,
-    superseded: frozenset[Check],
-    triggered: frozenset[_Workflow],
-) -> _Place:
+def _place_now(check: Check, expectations: Expectations, whole: _Whole) -> _Place:
     """The place of a check, whatever was asked to run again."""
     if is_exempt(check.name, expectations.exempt):
         return _Place.EXEMPT
-    if check in superseded:
+    if check in whole.superseded:
         return _Place.OUTDATED
     # A running check can carry a conclusion already: the status decides.
     if check.status is not CheckStatus.COMPLETED:
         return _Place.PENDING
     is_sentinel = check.name == expectations.sentinel
-    if is_sentinel or _workflow_of(check) in triggered:
+    if is_sentinel or workflow_of(check) in whole.triggered:
         if check.started_at is None:
             return _Place.BLOCKING
         if check.started_at < expectations.triggered_at:
             return _Place.OUTDATED
+    if check.event in whole.held and _before(check, expectations.triggered_at):
+        return _Place.HELD
     return _concluded(check, is_sentinel, expectations.pre_existing)
 
 
@@ -259,16 +294,16 @@ def _concluded(check: Check, is_sentinel: bool, proven: frozenset[Check]) -> _Pl
 
 
 def _counted(lists: _Lists) -> list[Check]:
-    ignored = (_Place.EXEMPT, _Place.OUTDATED, _Place.AGAIN)
+    ignored = (_Place.EXEMPT, _Place.OUTDATED, _Place.AGAIN, _Place.HELD)
     return [check for place, checks in lists.items() if place not in ignored for check in checks]
 
 
-def _run_of(check: Check) -> tuple[str, _Workflow]:
-    """What stays the same from run to run, whatever started them."""
-    return check.name, _workflow_of(check)
+def run_of(check: Check) -> RunKey:
+    """What stays the same from run to run, whatever started them, and from commit to commit."""
+    return check.name, workflow_of(check)
 
 
-def _workflow_of(check: Check) -> _Workflow:
+def workflow_of(check: Check) -> _Workflow:
     """The workflow, by its id too: another file of the same name runs something else."""
     return check.app, check.workflow, check.workflow_id
 
@@ -278,14 +313,15 @@ def _missing(lists: _Lists, expectations: Expectations) -> tuple[str, ...]:
 
     A run since the trigger stands in for an older one of another event: CI that the push of our
     branch had started may be started anew on a branch of the trigger's own. For a check that was
-    asked to run again nothing stands in: its old result must have given way to the new one.
+    asked to run again, or is held, nothing stands in: its old result must have given way to the
+    new one.
     """
     counted = _counted(lists)
-    names, runs = {check.name for check in counted}, {_run_of(check) for check in counted}
-    old = (check.name for check in lists.get(_Place.OUTDATED, ()) if _run_of(check) not in runs)
-    again = (check.name for check in lists.get(_Place.AGAIN, ()))
+    names, runs = {check.name for check in counted}, {run_of(check) for check in counted}
+    old = (check.name for check in lists.get(_Place.OUTDATED, ()) if run_of(check) not in runs)
+    awaited = (check.name for place in _AWAITED for check in lists.get(place, ()))
     absent = (name for name in expectations.names if name not in names)
-    return tuple(dict.fromkeys((*absent, *old, *again)))
+    return tuple(dict.fromkeys((*absent, *old, *awaited)))
 
 
 def _decide(
@@ -293,7 +329,7 @@ def _decide(
 ) -> tuple[VerdictKind, str, bool]:
     failed, pending = lists.get(_Place.FAILED, ()), lists.get(_Place.PENDING, ())
     blocking = lists.get(_Place.BLOCKING, ())
-    may_start = now < _last_move(lists, expectations) + expectations.grace
+    may_start = _may_start(lists, expectations, now)
     if failed:
         return VerdictKind.FAILED, f"Failed: {_shown(failed)}.", True
     if pending:
@@ -322,12 +358,11 @@ def _unsettled(lists: _Lists, expectations: Expectations) -> tuple[Check, ...]:
     at, passed = expectations.rerun_at, lists.get(_Place.PASSED, ())
     if at is None:
         return ()
-    workflows = {(app, workflow) for _, app, workflow in expectations.rerun if workflow}
     sentinels = (check for check in passed if check.name == expectations.sentinel)
-    settled = {_workflow_of(check) for check in sentinels if not _before(check, at)}
+    settled = {workflow_of(check) for check in sentinels if not _before(check, at)}
+    again = {workflow for _, workflow in expectations.rerun} - settled
     skipped = (check for check in passed if check.conclusion == "SKIPPED" and _before(check, at))
-    waiting = (check for check in skipped if _workflow_of(check) not in settled)
-    return tuple(check for check in waiting if (check.app, check.workflow) in workflows)
+    return tuple(check for check in skipped if check.workflow and workflow_of(check) in again)
 
 
 def _decide_good(lists: _Lists, expectations: Expectations) -> tuple[VerdictKind, str, bool]:
@@ -342,6 +377,10 @@ def _decide_good(lists: _Lists, expectations: Expectations) -> tuple[VerdictKind
     if not passed:
         return VerdictKind.GREEN, "No CI is configured, so no check had to pass.", True
     return VerdictKind.GREEN, f"Every check that counts passed ({len(passed)}).", True
+
+
+def _may_start(lists: _Lists, expectations: Expectations, now: datetime) -> bool:
+    return now < _last_move(lists, expectations) + expectations.grace
 
 
 def _last_move(lists: _Lists, expectations: Expectations) -> datetime:

@@ -1,5 +1,6 @@
 """The forge: where pull requests and checks live. One protocol, one module an implementation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -24,6 +25,15 @@ class PullRequest(Model):
     labels: tuple[str, ...] = ()
     author: str = ""
     created_at: datetime
+    merged: bool = False  # closed by merging it
+    merged_by: str = ""  # where the forge says
+
+    @property
+    def ended(self) -> str:
+        """Completes "pull request 7 ...", for one that is not open."""
+        if not self.merged:
+            return "was closed"
+        return f"was merged by {self.merged_by}" if self.merged_by else "was merged"
 
 
 class CheckStatus(StrEnum):
@@ -59,12 +69,23 @@ class Check(Model):
         return self.name, self.app, self.workflow, self.workflow_id, self.suite
 
 
+class Glance(Model):
+    """What a look at the checks tells of the pull request, where that costs nothing more."""
+
+    open: bool
+    labels: tuple[str, ...] = ()
+    head: str = ""  # SHA; empty where it was not looked up
+    target: str = ""  # base branch; the same
+
+
 class Rollup(Model):
     """All checks of one commit, as the forge sees them now."""
 
     sha: str
     checks: tuple[Check, ...] = ()
     earlier: tuple[Check, ...] = ()  # results that a rerun replaced; they never count
+    at: datetime | None = None  # the forge's own time of the answer; None if it does not tell
+    pull: Glance | None = None
 
 
 class BaselineResult(Model):
@@ -73,6 +94,8 @@ class BaselineResult(Model):
     check: Check
     log: str
     where: str  # completes "it fails on ...": the untouched target, a merged pull request
+    sha: str = ""  # the commit that it ran on
+    older: str = ""  # which result of the forge's it was preferred to, with its address
 
 
 @dataclass(frozen=True)
@@ -134,8 +157,11 @@ class Forge(Protocol):
     def get(self, number: int) -> PullRequest:
         """The pull request as it is now."""
 
-    def update_body(self, number: int, body: str) -> None:
-        """Replace the body."""
+    def in_use(self, branch: str) -> tuple[int, ...]:
+        """Numbers of the open pull requests that come from a branch or go into it, forks' too."""
+
+    def revise_body(self, number: int, revise: Callable[[str], str]) -> None:
+        """Replace the body by what `revise`, which may be asked again, makes of the present one."""
 
     def add_labels(self, number: int, labels: tuple[str, ...]) -> None:
         """Add labels, creating those that do not exist."""
@@ -163,8 +189,11 @@ class Forge(Protocol):
         still at work, StopForPerson if the head is another commit.
         """
 
-    def rollup(self, sha: str) -> Rollup:
-        """All checks of a commit; empty if there are none yet."""
+    def rollup(self, sha: str, number: int | None = None) -> Rollup:
+        """All checks of a commit; empty if there are none yet.
+
+        With the number of a pull request there is a glance at it too, if that costs no request.
+        """
 
     def wait(self, sha: str, seconds: float) -> None:
         """Return after `seconds`, or sooner when the forge can tell that a check moved."""

@@ -28,6 +28,7 @@ from nightly_sync.forge.base import (
     Check,
     CheckStatus,
     Cost,
+    Glance,
     PullRequest,
     Rollup,
 )
@@ -117,9 +118,16 @@ class LocalForge:
         """The pull request as it is now; SyncError if there is none of this number."""
         return self._view(self._records.get(number), self._branches())
 
-    def update_body(self, number: int, body: str) -> None:
-        """Replace the body."""
-        self._change(number, body=body)
+    def in_use(self, branch: str) -> tuple[int, ...]:
+        """Numbers of the open pull requests that come from a branch or go into it."""
+        found = (record for record in self._records.all() if record.open)
+        return tuple(r.number for r in found if branch in (r.branch, r.target))
+
+    def revise_body(self, number: int, revise: Callable[[str], str]) -> None:
+        """Replace the body by what `revise` makes of it; no other run changes it meanwhile."""
+        with self._lock():
+            record = self._records.get(number)
+            self._records.save(record.model_copy(update={"body": revise(record.body)}))
 
     def add_labels(self, number: int, labels: tuple[str, ...]) -> None:
         """Add labels; those it has stay."""
@@ -210,10 +218,18 @@ class LocalForge:
             attempts.start(self._workspace, sha, self._config.checks, now, carried)
         return now
 
-    def rollup(self, sha: str) -> Rollup:
-        """The newest run of the checks on a commit; empty if there is none."""
+    def rollup(self, sha: str, number: int | None = None) -> Rollup:
+        """The newest run of the checks on a commit; empty if there is none.
+
+        A glance at the pull request has no head: that would take a git process for each look.
+        """
+        now = {"at": self._clock(), "pull": self._glance(number) if number else None}
         self._seen[sha] = self._state_of(sha)
-        return self._attempts(sha).rollup(sha)
+        return self._attempts(sha).rollup(sha).model_copy(update=now)
+
+    def _glance(self, number: int) -> Glance:
+        record = self._records.get(number)
+        return Glance(open=record.open, labels=record.labels, target=record.target)
 
     def wait(self, sha: str, seconds: float) -> None:
         """Return after `seconds`, or as soon as the rollup is another than the one last read."""
@@ -244,6 +260,7 @@ class LocalForge:
             check=attempt.rollup().checks[0],
             log=attempt.log(command.name),
             where=f"the untouched target {target_sha[:12]}",
+            sha=target_sha,
         )
 
     # For those who run it

@@ -144,6 +144,9 @@ def app_of(world: World, header: str | None) -> App:
 
 
 def _timely(app: App, claims: Mapping[str, float], clocks: tuple[float, ...]) -> App:
+    if all(claims["iat"] - JWT_SKEW > now for now in clocks):
+        must = "an Integer representing the time that the assertion was issued"
+        raise ApiError(401, f"'Issued at' claim ('iat') must be {must}")
     if not any(claims["iat"] - JWT_SKEW <= now < claims["exp"] + JWT_SKEW for now in clocks):
         raise ApiError(401, "'Expiration time' claim ('exp') must be a numeric value")
     if all(claims["exp"] - now > JWT_LONGEST + JWT_SKEW for now in clocks):

@@ -1,6 +1,7 @@
 """Plumbing on the bare repositories that the stand-in serves. Starts the real git."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,18 @@ from pathlib import Path
 
 ZERO = "0" * 40
 _FORMAT = "%H%n%T%n%P%n%an%n%ae%n%aI%n%cn%n%ce%n%cI%n%B"
+
+
+_CONFIG = """[core]
+	repositoryformatversion = 0
+	bare = true
+[http]
+	receivepack = true
+[gc]
+	auto = 0
+[receive]
+	autogc = false
+"""
 
 
 class BareError(Exception):
@@ -39,18 +52,25 @@ def git(path: Path, *args: str, stdin: bytes = b"", env: Mapping[str, str] | Non
 
 
 def init(path: Path, branch: str) -> None:
-    """An empty bare repository that accepts pushes over HTTP."""
-    path.mkdir(parents=True)
-    git(path, "init", "-q", "--bare", "--template=", "-b", branch)
-    with (path / "config").open("a") as config:
-        config.write(
-            "[http]\n\treceivepack = true\n[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n"
-        )
+    """An empty bare repository that accepts pushes over HTTP. Writes files, and starts no git."""
+    for folder in ("objects", "refs/heads"):
+        (path / folder).mkdir(parents=True)
+    (path / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    (path / "config").write_text(_CONFIG)
 
 
 def take(path: Path, source: Path) -> None:
-    """Every branch of another repository."""
-    git(path, "fetch", "-q", str(source), "+refs/heads/*:refs/heads/*")
+    """Every branch of another repository, into an empty one. Copies files, which starts no git."""
+    origin = source / ".git" if (source / ".git").is_dir() else source
+    shutil.copytree(origin / "objects", path / "objects", dirs_exist_ok=True)
+    heads = {name: oid for name, oid in refs(origin).items() if name.startswith("refs/heads/")}
+    lines = (f"{oid} {name}\n" for name, oid in sorted(heads.items()))
+    (path / "packed-refs").write_text("# pack-refs with: sorted \n" + "".join(lines))
+
+
+def pack(path: Path) -> None:
+    """Put a repository's objects into one file, for those who copy it many times."""
+    git(path, "repack", "-a", "-d", "-q")
 
 
 def refs(path: Path) -> dict[str, str]:
@@ -97,6 +117,12 @@ def is_ancestor(path: Path, old: str, new: str) -> bool:
 def listed(path: Path, *args: str) -> list[str]:
     """SHAs that `git rev-list` gives."""
     return git(path, "rev-list", *args).split()
+
+
+@lru_cache(maxsize=2000)
+def between(path: Path, old: str, new: str) -> tuple[str, ...]:
+    """SHAs of the commits that `new` has and `old` lacks, oldest first; both are SHAs."""
+    return tuple(listed(path, "--reverse", "--topo-order", new, f"^{old}"))
 
 
 @dataclass(frozen=True)

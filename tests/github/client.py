@@ -1,5 +1,6 @@
 """A plain client for the stand-in's own tests, and a repository that has something to sync."""
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.github.server import GitHub
 from tests.github.state import Repository
 from tests.support.repo import TestRepo, diverged
 
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # one that reads no certificates
 BRANCH = "main2dev/01_02_2030"
 ROLLUP = """
 query($owner: String!, $name: String!, $oid: GitObjectID!, $after: String) {
@@ -58,6 +60,7 @@ def history(folder: Path) -> TestRepo:
     repo = diverged(folder, {"a": "1\n"}, {"b": "2\n"}, {"c": "3\n"})
     repo.branch(BRANCH)
     repo.merge("main")
+    bare.pack(repo.path)
     return repo
 
 
@@ -74,7 +77,7 @@ class Client:
 
     def __init__(self, url: str, token: str = "", repository: str = "acme/widgets"):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self.http = httpx2.Client(headers=headers, timeout=10, trust_env=False, verify=False)
+        self.http = httpx2.Client(headers=headers, timeout=10, trust_env=False, verify=_NO_TLS)
         self.token = token
         self.url = url
         self.base = f"{url}/repos/{repository}"

@@ -39,7 +39,9 @@ FIELDS: Mapping[str, str] = {
     "pullRequests url viewerPermission",
     "PullRequest": "author baseRefName baseRefOid body closed closedAt commits createdAt "
     "databaseId headRefName headRefOid id isCrossRepository isDraft labels merged number "
-    "repository state statusCheckRollup title updatedAt url",
+    "repository state statusCheckRollup title updatedAt url userContentEdits",
+    "UserContentEditConnection": "nodes pageInfo totalCount",
+    "UserContentEdit": "diff editedAt id",
     "PullRequestConnection": "nodes pageInfo totalCount",
     "PullRequestCommit": "commit id",
     "PullRequestCommitConnection": "nodes pageInfo totalCount",

@@ -1,6 +1,8 @@
 """The library's GitHub forge against the stand-in, without real waiting."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import httpx2
@@ -29,6 +31,7 @@ def make_rig(
     enterprise: bool = True,
     patience: float = PATIENCE,
     timeout: float = 10,
+    left: Callable[[], float] = lambda: inf,
     **settings: Any,
 ) -> Rig:
     """A forge for `acme/widgets`, with the site's classic token unless told otherwise."""
@@ -42,6 +45,6 @@ def make_rig(
     address = parse(url, "" if enterprise else github.url)
     tokens = tokens or ReadTokens(lambda: site.token)
     limits = httpx2.Timeout(timeout)
-    client = Client(address, tokens, sleep, lambda: 0.5, patience, limits)
+    client = Client(address, tokens, sleep, lambda: 0.5, patience, limits, left)
     config = SyncConfig.model_validate({"repository": url, **settings})
     return Rig(site, GitHubForge(config, client, sleep), client, sleeps)

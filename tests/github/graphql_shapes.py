@@ -11,7 +11,7 @@ from tests.github.clock import stamp
 from tests.github.graphql_checks import Checks, account
 from tests.github.graphql_pages import Info, Refused, Shape, connection
 from tests.github.limits import Limits
-from tests.github.state import Event, Label, Pull, Repository, Token, World
+from tests.github.state import Edit, Event, Label, Pull, Repository, Token, World
 
 
 class Answers:
@@ -167,14 +167,16 @@ class Answers:
             "labels": connection([x for n in pull.labels if (x := repo.label(n))], _label),
             "commits": lambda info, **args: self._commits(repo, pull, info, args),
             "statusCheckRollup": lambda info: self.checks.rollup(repo, pull.head_sha, info),
+            "userContentEdits": connection(pull.edits[::-1], _edit),
         }
 
     def _commits(self, repo: Repository, pull: Pull, info: Info, args: Shape) -> Shape:
         def shape(sha: str) -> Shape:
             return {"id": f"PRC_{sha}", "commit": self.commit(repo, sha)}
 
-        span = ("--reverse", "--topo-order", pull.head_sha, f"^{pull.base_sha}")
-        return connection(bare.listed(repo.path, *span), shape)(info, **args)
+        return connection(bare.between(repo.path, pull.base_sha, pull.head_sha), shape)(
+            info, **args
+        )
 
     def commit(self, repo: Repository, sha: str) -> Shape:
         """A commit."""
@@ -193,6 +195,10 @@ class Answers:
 
 def _state(pull: Pull) -> str:
     return "MERGED" if pull.merged_at else "OPEN" if pull.open else "CLOSED"
+
+
+def _edit(edit: Edit) -> Shape:
+    return {"id": f"UCE_{edit.id}", "diff": edit.text, "editedAt": stamp(edit.at)}
 
 
 def _label(label: Label) -> Shape:

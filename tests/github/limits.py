@@ -35,6 +35,8 @@ class Limits:
 
     clock: Clock
     early: int = 0  # requests that came before a secondary limit was over
+    telling: bool = True  # whether a secondary limit says how long it lasts
+    endless: bool = False  # whether it never ends
     _buckets: dict[tuple[str, str], Bucket] = field(default_factory=dict)
     _until: datetime | None = None
     _retry_after: int = 0
@@ -60,12 +62,13 @@ class Limits:
 
     def check_secondary(self) -> None:
         """Raise 403 while a secondary limit lasts."""
-        if self._until is None or self.clock.now() >= self._until:
+        if self._until is None or (self.clock.now() >= self._until and not self.endless):
             self._until = None
             return
         self.early += 1
         self.slow_down(self._retry_after)
-        raise ApiError(403, SECONDARY, headers={"Retry-After": str(self._retry_after)})
+        told = {"Retry-After": str(self._retry_after)} if self.telling else {}
+        raise ApiError(403, SECONDARY, headers=told)
 
     def headers(self, token: Token | None, resource: str) -> dict[str, str]:
         """The quota as every answer shows it."""

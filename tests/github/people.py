@@ -1,6 +1,6 @@
 """People who work on the repository while the program under test does."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tests.github import bare
 from tests.github.state import HEADS, Account, Comment, Event, Label, Pull, Repository, World
@@ -86,6 +86,14 @@ class Person:
                 self.world.tell(event)
             return comment
 
+    def write(self, number: int, text: Callable[[str], str]) -> None:
+        """Change the text of a pull request."""
+        with self.world.lock:
+            pull = self.repository.pull(number)
+            if pull is None:
+                raise LookupError(number)
+            pull.write(text(pull.body or ""), self.world)
+
     def label(self, number: int, name: str) -> None:
         """Put a label on a pull request, making it if the repository lacks it."""
         with self.world.lock:
@@ -107,4 +115,5 @@ class Person:
             parents = (base, pull.head_sha)
             sha = bare.commit_tree(path, tree, parents, text, self.account.login)
             self._move(pull.base, sha)
+            pull.merged_by = self.account
             return sha

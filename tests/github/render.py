@@ -138,17 +138,18 @@ def pull(world: World, repo: Repository, item: Pull, full: bool = False) -> Shap
         "comments_url": api_url(world, repo, "issues", item.number, "comments"),
         "statuses_url": api_url(world, repo, "statuses", item.head_sha),
     }
-    return made | (_full(repo, item) if full else {})
+    return made | (_full(world, repo, item) if full else {})
 
 
-def _full(repo: Repository, item: Pull) -> Shape:
-    commits = bare.listed(repo.path, "--count", item.head_sha, f"^{item.base_sha}")
+def _full(world: World, repo: Repository, item: Pull) -> Shape:
+    commits = bare.between(repo.path, item.base_sha, item.head_sha)
     return {
         "merged": item.merged_at is not None,
+        "merged_by": account(world, item.merged_by) if item.merged_by else None,
         "mergeable": True if item.open else None,
         "mergeable_state": "draft" if item.draft else "clean",
         "comments": sum(c.number == item.number for c in repo.comments),
-        "commits": int(commits[0]),
+        "commits": len(commits),
     }
 
 

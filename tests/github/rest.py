@@ -52,7 +52,7 @@ class Rest:
 
     def answer(self, request: Request, prefix: str) -> Response:
         """One request; `prefix` stands before the API's own paths."""
-        found = spec.match(request.method, request.path.removeprefix(prefix))
+        found = spec.match(request.method, self._by_name(request.path.removeprefix(prefix)))
         if found is None:
             where = f"{request.method} {request.path}"
             self.world.problems.append(f"the slice has no operation for {where}")
@@ -61,6 +61,13 @@ class Rest:
         response = self._answer(route, params, request)
         response.operation = route.operation
         return response
+
+    def _by_name(self, path: str) -> str:
+        """A path that redirects lead to, by the repository's number, as the one by its name."""
+        top, _, rest = path.removeprefix("/repositories/").partition("/")
+        numbers = {str(known.id): known for known in self.world.repositories.values()}
+        found = numbers.get(top) if path.startswith("/repositories/") else None
+        return f"/repos/{found.full_name}/{rest}".rstrip("/") if found else path
 
     def _answer(self, route: Route, params: dict[str, str], request: Request) -> Response:
         caller = Caller()
@@ -117,13 +124,24 @@ class Rest:
             return None
         place = self.world.repository(params["owner"], params["repo"])
         if place is None:
-            raise not_found()
+            raise self._elsewhere(route, params)
         writes = route.method in WRITES
         if caller.app is None:
             auth.allow(caller.token, place, route.operation, writes)
         if writes and place.archived:
             raise ApiError(403, "Repository was archived so is read-only.")
         return place
+
+    def _elsewhere(self, route: Route, params: dict[str, str]) -> ApiError:
+        """Where the path of a renamed repository leads: to the same below its number."""
+        owner, name = params["owner"], params["repo"]
+        found = self.world.renamed.get(f"{owner}/{name}".lower())
+        if found is None:
+            return not_found()
+        rest = route.template.partition("{repo}")[2].format(**params)
+        where = {"Location": f"{self.world.url}/repositories/{found.id}{rest}"}
+        status = 301 if route.method == "get" else 307
+        return ApiError(status, "Moved Permanently", headers=where)
 
     def _body(self, route: Route, params: dict[str, str], request: Request) -> Any:
         """The JSON body after all checks; a client that breaks them has a problem."""
@@ -139,7 +157,7 @@ class Rest:
 
     def _finish(self, route: Route, request: Request, caller: Caller, reply: Reply) -> Response:
         data = filler.fill_response(route, reply.status, reply.data, self.world.url)
-        problem = spec.response_problem(route, reply.status, data)
+        problem = spec.response_problem(route, reply.status, data, reply.data)
         if problem:
             self.world.problems.append(f"response: {problem}")
         response = as_json(reply.status, data, reply.headers)

@@ -103,9 +103,11 @@ def update_pull(call: Call) -> Reply:
     check_length("Issue", "body", body.get("body"))
     if "base" in body and body["base"] not in call.repo.branches():
         raise invalid(_PULL, "base", "invalid")
-    for name in ("title", "body", "base"):
+    for name in ("title", "base"):
         if name in body:
             setattr(pull, name, body[name])
+    if "body" in body:
+        pull.write(body["body"], call.world)
     _set_state(call, pull, str(body.get("state", "")))
     pull.updated_at = call.world.clock.now()
     return _shown(call, pull)
@@ -129,8 +131,7 @@ def _reopen(call: Call, pull: Pull) -> None:
 def list_commits(call: Call) -> Reply:
     """Commits of a pull request, oldest first; 250 at most."""
     pull = call.pull()
-    span = ("--reverse", "--topo-order", pull.head_sha, f"^{pull.base_sha}")
-    shas = bare.listed(call.repo.path, *span)[:250]
+    shas = bare.between(call.repo.path, pull.base_sha, pull.head_sha)[:250]
     return paged(call, shas, lambda sha: render.commit(call.world, call.repo, sha))
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -128,6 +129,13 @@ class GitHub:
         self.world.repositories[full_name] = made
         return made
 
+    def rename(self, repository: Repository, full_name: str) -> None:
+        """Rename or transfer a repository; the API's old paths lead to the new name from then."""
+        old, (owner, _, name) = repository.full_name, full_name.partition("/")
+        del self.world.repositories[old]
+        repository.owner, repository.name = self.world.account(owner, "Organization"), name
+        self.world.repositories[full_name] = self.world.renamed[old.lower()] = repository
+
     def token(
         self,
         scopes: tuple[str, ...] = ("repo", "workflow"),
@@ -180,7 +188,7 @@ class GitHub:
         self, slug: str = "sync-app", permissions: Mapping[str, str] = APP_PERMISSIONS
     ) -> AppKey:
         """A GitHub App, installed everywhere; its bot is `slug[bot]`."""
-        key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        key = _key(slug)
         public = key.public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         )
@@ -272,6 +280,12 @@ class GitHub:
         if log is None:
             return Response(404, b"BlobNotFound")
         return Response(200, log, {"Content-Type": "text/plain; charset=utf-8"})
+
+
+@cache
+def _key(slug: str) -> rsa.RSAPrivateKey:
+    """An App's key, made once a process: that takes a tenth of a second."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def _line(request: Request) -> str:

@@ -169,14 +169,25 @@ def _request_problem(route: Route, params: Pairs, query: Pairs, body: bytes) -> 
     return ""
 
 
-def response_problem(route: Route, status: int, data: Json) -> str:
+def response_problem(route: Route, status: int, data: Json, given: Json = None) -> str:
     """Why GitHub's description does not allow a response; empty if it does.
 
-    Refusals that an operation does not list (401 and 403 hold everywhere) are not checked.
+    `given` is what `data` was filled up from. Answers that are alike there are alike as a whole,
+    so only the first of them is looked at.
+
+    Refusals that an operation does not list (401 and 403 hold everywhere) are not checked, nor
+    are the redirects of a renamed repository.
     """
     if str(status) not in route.responses:
-        return "" if status >= 400 else f"{route.operation} never answers {status}"
-    return _response_problem(route, status, _alike(json.dumps(_within(data))).encode())
+        allowed = status >= 400 or status in (301, 307)
+        return "" if allowed else f"{route.operation} never answers {status}"
+    key = (route, status, _alike(json.dumps(data if given is None else given)))
+    if key not in _judged:
+        _judged[key] = _response_problem(route, status, _alike(json.dumps(_within(data))).encode())
+    return _judged[key]
+
+
+_judged: dict[tuple[Route, int, str], str] = {}
 
 
 _MOVING = {

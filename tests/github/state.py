@@ -89,6 +89,15 @@ class Comment:
     updated_at: datetime
 
 
+@dataclass(frozen=True)
+class Edit:
+    """One entry in the history of a text: the whole text after it."""
+
+    id: int
+    at: datetime
+    text: str
+
+
 @dataclass
 class Pull:
     """A pull request; `head_sha` is what it was when last looked at while open."""
@@ -107,15 +116,24 @@ class Pull:
     updated_at: datetime
     closed_at: datetime | None = None
     merged_at: datetime | None = None
+    merged_by: Account | None = None
     merge_commit_sha: str | None = None  # where the base was moved to when it was merged
     labels: list[str] = field(default_factory=list)
     reviewers: list[str] = field(default_factory=list)
     head_repository: str = ""  # another repository's name if it comes from a fork
+    edits: list[Edit] = field(default_factory=list)  # of the body, oldest first
 
     @property
     def open(self) -> bool:
         """Neither closed nor merged."""
         return self.closed_at is None
+
+    def write(self, body: str | None, world: "World") -> None:
+        """Replace the body. The first edit brings the original text into the history too."""
+        if not self.edits:
+            self.edits.append(Edit(world.id(), self.created_at, self.body or ""))
+        self.edits.append(Edit(world.id(), world.clock.now(), body or ""))
+        self.body, self.updated_at = body, world.clock.now()
 
 
 @dataclass(frozen=True)
@@ -292,6 +310,7 @@ class World:
         self.tokens: dict[str, Token] = {}
         self.apps: list[App] = []
         self.repositories: dict[str, Repository] = {}
+        self.renamed: dict[str, Repository] = {}  # by the old name, lower case
         self.problems: list[str] = []  # broken promises of a client, or of the stand-in
         self.listeners: list[Callable[[Event], None]] = []
         self.pollers: list[Callable[[Repository, str], None]] = []

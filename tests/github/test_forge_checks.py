@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nightly_sync.checks.gate import Expectations, judge
+from nightly_sync.checks.gate import Expectations, judge, run_of
 from nightly_sync.checks.logs import CUT
 from nightly_sync.errors import StopForPerson, Unreachable
 from nightly_sync.forge.base import Check, CheckStatus
@@ -227,6 +227,113 @@ def test_a_workflow_is_dispatched_on_the_branch(site: Site) -> None:
     assert since <= found.started_at <= since + timedelta(seconds=10)
 
 
+BY_WORKFLOW: dict[str, Any] = {"trigger": {"kind": "workflow", "text": "ci.yml"}}
+BY_LABEL: dict[str, Any] = {"trigger": {"kind": "label", "text": "run ci"}}
+
+
+def _asked_by(site: Site, settings: dict[str, Any], *acts: Act) -> tuple[int, datetime]:
+    """CI was asked for by a run that died then: the pull request, and when."""
+    site.github.workflow(site.repository, "CI", "ci.yml")
+    site.github.ci.on_dispatch("ci.yml", acts)
+    site.github.ci.on_label("run ci", acts)
+    forge = make_rig(site, **settings).forge
+    number = forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    return number, forge.trigger_ci(number, site.head)
+
+
+def _times_asked(site: Site) -> int:
+    """How often a workflow was dispatched, or the label put on."""
+    return len(site.github.requests.of("POST .*/(dispatches|issues/[0-9]+/labels)"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "act"),
+    [
+        (BY_WORKFLOW, Act("tests", running=NEVER)),
+        (BY_WORKFLOW, Act("tests", queued=NEVER)),
+        (BY_LABEL, Act("tests", running=NEVER)),
+        (BY_LABEL, Act("tests", after=NEVER)),  # nothing of it is to be seen yet
+    ],
+)
+def test_what_a_run_that_died_asked_for_is_joined_while_it_is_at_work(
+    site: Site, settings: dict[str, Any], act: Act
+) -> None:
+    """Reported: only a comment was recognised, so that a resumed run started all anew."""
+    number, first = _asked_by(site, settings, act)
+    site.github.world.clock.advance(300)
+    rig = make_rig(site, **settings)
+    since = rig.forge.trigger_ci(number, site.head)
+    assert first <= since <= first + timedelta(seconds=5)
+    assert _times_asked(site) == 1
+    started = [check.started_at for check in _checks(rig, polls=3).values() if check.started_at]
+    assert all(since <= at for at in started)
+
+
+@pytest.mark.parametrize("settings", [BY_WORKFLOW, BY_LABEL])
+def test_what_was_asked_for_and_has_ended_is_asked_for_anew(
+    site: Site, settings: dict[str, Any]
+) -> None:
+    number, first = _asked_by(site, settings, Act("tests"))
+    rig = make_rig(site, **settings)
+    _checks(rig, polls=2)
+    site.github.world.clock.advance(60)
+    assert rig.forge.trigger_ci(number, site.head) > first + timedelta(seconds=30)
+    assert _times_asked(site) == 2
+
+
+@pytest.mark.parametrize("settings", [BY_WORKFLOW, BY_LABEL])
+def test_what_was_asked_for_an_earlier_commit_is_not_joined(
+    site: Site, settings: dict[str, Any]
+) -> None:
+    number, _ = _asked_by(site, settings, Act("tests", running=NEVER))
+    sha = site.github.person(site.repository).push(BRANCH, {"x": "1"})
+    make_rig(site, **settings).forge.trigger_ci(number, sha)
+    assert _times_asked(site) == 2
+
+
+def test_a_dispatched_run_is_joined_until_its_sentinel_has_ended(site: Site) -> None:
+    """Also between two stages, while no check is at work."""
+    stages = (Act("build"), Act("gate", after=2), Act("approval", after=3, running=NEVER))
+    number, _ = _asked_by(site, BY_WORKFLOW, *stages)
+    rig = make_rig(site, sentinel="gate", **BY_WORKFLOW)
+    for asked in (1, 1, 1, 2):
+        rig.forge.trigger_ci(number, site.head)
+        assert _times_asked(site) == asked
+
+
+def test_a_label_that_somebody_took_off_is_put_on_again(site: Site) -> None:
+    number, _ = _asked_by(site, BY_LABEL, Act("tests", queued=NEVER))
+    site.repository.pulls[0].labels.clear()
+    make_rig(site, **BY_LABEL).forge.trigger_ci(number, site.head)
+    assert _times_asked(site) == 2
+
+
+def test_a_label_that_was_there_before_the_commit_is_put_on_for_it(site: Site) -> None:
+    site.github.ci.on_label("run ci", [Act("tests", queued=NEVER)])
+    rig = make_rig(site, **BY_LABEL)
+    number = rig.forge.create_draft(BRANCH, "dev", "Sync", "body").number
+    site.github.person(site.repository).label(number, "run ci")
+    rig.forge.trigger_ci(number, site.head)
+    assert _times_asked(site) == 1
+    assert "tests" in _checks(rig)
+
+
+@pytest.mark.parametrize("settings", [BY_WORKFLOW, BY_LABEL])
+def test_a_request_whose_answer_was_lost_is_not_made_again(
+    site: Site, settings: dict[str, Any]
+) -> None:
+    """Reported: a dispatch was made again, and two runs were at work."""
+    site.github.faults.lose("POST .*/(dispatches|issues/[0-9]+/labels)")
+    _asked_by(site, settings, Act("tests", running=NEVER))
+    assert len(site.repository.runs_of(site.head)) == 1
+
+
+def test_a_dispatch_that_never_arrived_is_made_again(site: Site) -> None:
+    site.github.faults.fail("POST .*/dispatches")
+    _asked_by(site, BY_WORKFLOW, Act("tests", running=NEVER))
+    assert len(site.repository.runs_of(site.head)) == 1
+
+
 def test_a_workflow_that_cannot_be_dispatched_is_explained(site: Site) -> None:
     rig = make_rig(site, trigger={"kind": "workflow", "text": "ci.yml"})
     site.github.workflow(site.repository, "CI", "ci.yml", dispatch=False)
@@ -323,7 +430,7 @@ def test_right_after_the_request_no_verdict_is_made_of_the_old_results(rig: Rig)
     again = (*first.failed, *first.blocking)
     clock.advance(5)  # reading logs
     when = rig.forge.rerun(1, rig.site.head, again)
-    keys = frozenset(check.key[:3] for check in again)
+    keys = frozenset(run_of(check) for check in again)
     wanted = wanted.model_copy(update={"rerun": keys, "rerun_at": when})
     seen = [judge(rig.forge.rollup(rig.site.head), wanted, clock.now()).kind for _ in range(6)]
     assert seen[:2] == ["not-started", "running"]

@@ -2,10 +2,12 @@
 
 import logging
 import traceback
+from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
-from nightly_sync.errors import ConfigError, SyncError
+from nightly_sync.errors import ConfigError, SyncError, Unreachable
 from nightly_sync.forge.github.address import parse
 from nightly_sync.forge.github.auth import AppTokens, ReadTokens
 from nightly_sync.forge.github.client import _generated, build_api
@@ -92,6 +94,42 @@ def test_a_used_up_quota_is_waited_for_until_its_reset(rig: Rig, resource: str) 
     assert 1795 <= rig.sleeps[0] <= 1802
 
 
+def test_a_limit_without_a_time_is_waited_for_longer_each_time_and_then_given_up(
+    site: Site,
+) -> None:
+    """Reported: up to four hours went by in one request."""
+    rig = make_rig(site)
+    site.github.limits.slow_down(retry_after=10**6)
+    site.github.limits.telling = False
+    with pytest.raises(Unreachable, match="did not recover in time: You have exceeded a secondary"):
+        rig.forge.open_pull_requests("x/")
+    assert rig.sleeps == [60, 120, 240, 480]
+
+
+def test_a_limit_that_is_named_again_and_again_is_given_up_after_an_hour(rig: Rig) -> None:
+    rig.site.github.limits.slow_down(retry_after=1200)
+    rig.site.github.limits.endless = True
+    with pytest.raises(Unreachable):
+        rig.forge.open_pull_requests("x/")
+    assert rig.sleeps == [1201] * 3
+
+
+def test_no_limit_is_waited_for_beyond_the_runs_own_time(site: Site) -> None:
+    """Reported: a run of an hour slept for another one."""
+    end = site.github.world.clock.now() + timedelta(minutes=50)
+
+    def left() -> float:
+        return (end - site.github.world.clock.now()).total_seconds()
+
+    rig = make_rig(site, left=left)
+    site.github.exhaust(site.token, seconds=1800)
+    assert rig.forge.open_pull_requests("x/") == []
+    site.github.exhaust(site.token, seconds=1800)
+    with pytest.raises(Unreachable):
+        rig.forge.open_pull_requests("x/")
+    assert len(rig.sleeps) == 1
+
+
 def test_a_refusal_is_not_repeated(rig: Rig) -> None:
     with pytest.raises(GitHubError, match="could not read pull request 7: it is not there"):
         rig.forge.get(7)
@@ -117,6 +155,33 @@ def test_every_page_of_a_list_is_read(rig: Rig, monkeypatch: pytest.MonkeyPatch)
         person.open_pull(f"main2dev/{number:03}", "dev")
     found = rig.forge.open_pull_requests("main2dev/")
     assert [pull.number for pull in found] == list(range(1, 6))
+
+
+@pytest.mark.parametrize("new", ["acme/gadgets", "megacorp/widgets"])
+def test_a_renamed_or_transferred_repository_is_refused_with_its_new_name(
+    rig: Rig, new: str
+) -> None:
+    """Reported: some requests followed, others did not, and the night ended somewhere between."""
+    rig.site.open_pull()
+    rig.site.github.rename(rig.site.repository, new)
+    acts: list[Callable[[], object]] = [
+        lambda: rig.forge.open_pull_requests("x/"),
+        lambda: rig.forge.create_draft(BRANCH, "dev", "t", "b"),
+        lambda: rig.forge.comment(1, "text"),
+        lambda: rig.forge.revise_body(1, lambda _: "text2"),
+    ]
+    for act in acts:
+        with pytest.raises(GitHubError, match=f"It is {new} now: put its new address"):
+            act()
+    assert rig.sleeps == []
+    assert rig.site.repository.comments == []
+
+
+def test_an_app_is_told_that_the_repository_has_another_name(rig: Rig) -> None:
+    tokens = _app(rig, rig.site.github.app())
+    rig.site.github.rename(rig.site.repository, "acme/gadgets")
+    with pytest.raises(GitHubError, match=r"/acme/widgets leads a browser there"):
+        make_rig(rig.site, tokens).forge.get(1)
 
 
 def test_a_token_that_was_replaced_is_taken_up(site: Site) -> None:
@@ -161,6 +226,26 @@ def test_an_app_with_a_wrong_key_is_told_so(rig: Rig) -> None:
         make_rig(rig.site, _app(rig, wrong)).forge.get(1)
     with pytest.raises(ConfigError, match="no RSA key"):
         make_rig(rig.site, _app(rig, AppKey(1, 1, "not a key"))).forge.get(1)
+
+
+@pytest.mark.parametrize("minutes", [-30, -7, 3, 30])
+def test_an_app_whose_machine_has_the_wrong_time_goes_by_githubs_clock(
+    rig: Rig, minutes: int
+) -> None:
+    """Reported: a clock that is some minutes wrong ended the night with a wrong reason."""
+    key, github = rig.site.github.app(), rig.site.github
+    wrong = timedelta(minutes=minutes)
+    tokens = AppTokens(
+        rig.client.address, str(key.id), key.private_key, lambda: github.world.clock.now() + wrong
+    )
+    forge = make_rig(rig.site, tokens).forge
+    assert forge.open_pull_requests("x/") == []
+    first = tokens.token()
+    assert tokens.token() == first
+    github.world.clock.advance(3600)
+    assert forge.open_pull_requests("x/") == []
+    assert len(github.requests.of("access_tokens")) <= 3
+    assert tokens.token() != first
 
 
 def test_the_environments_own_token_is_not_picked_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def test_a_fine_grained_token_without_the_permission_is_named(site: Site) -> Non
     acts: list[Callable[[], None]] = [
         lambda: rig.forge.comment(1, "x"),
         lambda: rig.forge.mark_draft(1),
-        lambda: rig.forge.update_body(1, "x"),
+        lambda: rig.forge.revise_body(1, lambda _: "x"),
     ]
     for act in acts:
         with pytest.raises(GitHubError, match="lacks a permission"):

@@ -1,10 +1,13 @@
 """Pull requests, labels, comments, ready and draft."""
 
+from collections.abc import Callable
+
 import pytest
 
-from nightly_sync.errors import StopForPerson
+from nightly_sync.errors import StopForPerson, Unreachable
 from nightly_sync.forge.github.pulls import CLOSED_BY_US
 from nightly_sync.forge.github.refusals import GitHubError
+from nightly_sync.forge.github.texts import CROSSED
 from tests.github.client import BRANCH, Site
 from tests.github.forge_support import Rig, make_rig
 from tests.github.state import Protection, Pull
@@ -72,9 +75,81 @@ def test_a_repository_without_drafts_says_so(rig: Rig) -> None:
 
 def test_a_body_that_is_too_long_is_refused_in_words(rig: Rig) -> None:
     number = _draft(rig)
-    rig.forge.update_body(number, "x" * 65_536)
+    rig.forge.revise_body(number, lambda _: "x" * 65_536)
     with pytest.raises(GitHubError, match="longer than the 65,536 characters"):
-        rig.forge.update_body(number, "x" * 65_537)
+        rig.forge.revise_body(number, lambda _: "x" * 65_537)
+
+
+# A text that two write at once
+
+
+def _more(word: str) -> Callable[[str], str]:
+    return lambda text: f"{text}\n\n{word}"
+
+
+@pytest.mark.parametrize("earlier", [0, 1, 2])
+def test_what_a_person_writes_while_we_write_is_put_back(rig: Rig, earlier: int) -> None:
+    """Reported: a person's edit between our look and our write was lost."""
+    number, person = _draft(rig), rig.site.github.person(rig.site.repository)
+    for time in range(earlier):
+        person.write(number, _more(f"before {time}"))
+    theirs = _more("- [x] seen")
+    rig.site.github.faults.before("PATCH .*/pulls/1", lambda: person.write(number, theirs))
+    rig.forge.revise_body(number, lambda text: text.replace("body", "ours"))
+    text = _pull(rig).body or ""
+    assert text.startswith("ours")
+    assert text.endswith("- [x] seen")
+    assert text.count("before") == earlier
+    assert _texts(rig) == []
+
+
+def test_of_two_edits_that_cross_ours_the_newer_counts_and_has_both(rig: Rig) -> None:
+    number, person = _draft(rig), rig.site.github.person(rig.site.repository)
+
+    def write() -> None:
+        person.write(number, _more("one"))
+        person.write(number, _more("two"))
+
+    rig.site.github.faults.before("PATCH .*/pulls/1", write)
+    rig.site.github.faults.lose("PATCH .*/pulls/1")
+    rig.forge.revise_body(number, lambda text: text.replace("body", "ours"))
+    assert _pull(rig).body == "ours\n\none\n\ntwo"
+
+
+def test_what_is_written_after_us_is_nobodys_loss(rig: Rig) -> None:
+    number, person = _draft(rig), rig.site.github.person(rig.site.repository)
+    rig.site.github.faults.after("PATCH .*/pulls/1", lambda: person.write(number, _more("more")))
+    rig.forge.revise_body(number, lambda _: "ours")
+    assert _pull(rig).body == "ours\n\nmore"
+    assert _texts(rig) == []
+
+
+def test_edits_on_both_sides_of_ours_are_left_to_a_person(rig: Rig) -> None:
+    number, person = _draft(rig), rig.site.github.person(rig.site.repository)
+    faults = rig.site.github.faults
+    faults.before("PATCH .*/pulls/1", lambda: person.write(number, _more("before")))
+    faults.after("PATCH .*/pulls/1", lambda: person.write(number, _more("after")))
+    rig.forge.revise_body(number, lambda _: "ours")
+    assert _pull(rig).body == "ours\n\nafter"
+    assert _texts(rig) == [CROSSED]
+    assert "body\n\nbefore" in [edit.text for edit in _pull(rig).edits]
+
+
+def test_a_text_that_stays_as_it_is_is_not_written(rig: Rig) -> None:
+    number = _draft(rig)
+    rig.forge.revise_body(number, lambda text: text)
+    assert _pull(rig).edits == []
+    assert rig.site.github.requests.of("PATCH ") == []
+
+
+def test_a_token_that_may_not_see_the_history_still_writes_the_text(rig: Rig) -> None:
+    number = _draft(rig)
+    rig.site.github.faults.fail("userContentEdits", times=2, status=403)
+    rig.forge.revise_body(number, lambda text: f"{text}, ours")
+    assert _pull(rig).body == "body, ours"
+
+
+# Labels, reviewers, comments
 
 
 def test_labels_are_made_if_missing_and_others_stay(rig: Rig) -> None:
@@ -107,6 +182,21 @@ def test_a_comment_is_said_once_whatever_happens_to_its_answer(rig: Rig, fault: 
     getattr(rig.site.github.faults, fault)(r"POST .*/comments")
     rig.forge.comment(number, "hello")
     assert _texts(rig) == ["hello"]
+
+
+def test_a_comment_that_was_given_up_is_not_said_again_if_it_arrived(site: Site) -> None:
+    """Reported: after a long outage the same comment stood there twice."""
+    rig = make_rig(site, patience=1)
+    number, faults = _draft(rig), site.github.faults
+    faults.lose(r"POST .*/comments")
+    faults.fail(r"GET .*/comments", times=2)
+    with pytest.raises(Unreachable):
+        rig.forge.comment(number, "hello")
+    site.github.world.clock.advance(3600)
+    rig.forge.comment(number, "hello")
+    assert _texts(rig) == ["hello"]
+    rig.forge.comment(number, "hello")
+    assert _texts(rig) == ["hello"] * 2
 
 
 def test_a_comment_of_an_earlier_time_does_not_pass_for_a_lost_one(rig: Rig) -> None:
@@ -181,6 +271,28 @@ def test_a_closed_pull_request_is_not_marked_ready(rig: Rig) -> None:
     rig.site.client.patch("pulls/1", {"state": "closed"})
     with pytest.raises(StopForPerson, match="closed meanwhile"):
         rig.forge.mark_ready(number, rig.site.head)
+
+
+def test_a_merged_pull_request_is_called_so(rig: Rig) -> None:
+    number = _draft(rig)
+    rig.site.github.person(rig.site.repository).merge(number)
+    seen = rig.forge.get(number)
+    assert (seen.open, seen.merged, seen.ended) == (False, True, "was merged by alice")
+    with pytest.raises(StopForPerson, match="was merged by alice meanwhile"):
+        rig.forge.mark_ready(number, rig.site.head)
+    closed = rig.forge.closed_pull_request(BRANCH)
+    assert closed
+    assert closed.ended == "was merged"  # lists do not say by whom
+
+
+def test_pull_requests_that_need_a_branch_are_found_wherever_they_come_from(rig: Rig) -> None:
+    person = rig.site.github.person(rig.site.repository)
+    assert rig.forge.in_use(BRANCH) == ()
+    person.open_pull("main", BRANCH)
+    person.open_pull("dev", BRANCH, fork="alice/widgets")
+    person.open_pull(BRANCH, "main", fork="alice/widgets")  # another branch of this name
+    person.open_pull(BRANCH, "main")
+    assert rig.forge.in_use(BRANCH) == (1, 2, 4)
 
 
 def test_a_head_that_github_shows_late_is_waited_for(rig: Rig) -> None:

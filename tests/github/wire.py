@@ -6,6 +6,7 @@ import struct
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
@@ -97,8 +98,17 @@ class Host(ThreadingHTTPServer):
         self.now = now
         self.problems = problems
         self.closing = Event()
-        self._thread = Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+        self._thread = Thread(target=self._accept, daemon=True)
         self._thread.start()
+
+    def _accept(self) -> None:
+        """Not `serve_forever`, which notices an end only at its next turn; tests end often."""
+        while not self.closing.is_set():
+            self.handle_request()
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Nobody is let in any more once it ends."""
+        return not self.closing.is_set()
 
     @property
     def url(self) -> str:
@@ -113,6 +123,7 @@ class Host(ThreadingHTTPServer):
     def stop(self) -> None:
         """Stop accepting, end waits, free the port."""
         self.closing.set()
-        self.shutdown()
-        self.server_close()
+        with suppress(OSError):  # wakes the accepting thread; it may be gone already
+            socket.create_connection(("127.0.0.1", self.server_address[1]), GRACE).close()
         self._thread.join(GRACE)
+        self.server_close()

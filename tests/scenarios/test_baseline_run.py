@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from tests.support.site import Site as LocalSite
 
 LOG = "FAILED test_old.py::test_old - assert 1 == 2"
 RED = Act("tests", "FAILURE", log=LOG)
+BY_COMMAND = "by the configured command"
 ROOT = "nightly-sync-baseline/main/dev/"
 PATTERN = "nightly-sync-baseline/*"
 BY_BRANCH: dict[str, Any] = {
@@ -192,6 +194,68 @@ def test_a_result_on_the_target_that_does_not_tell_is_not_the_last_word(
     told = _looked(opened("two"), site)
     assert not told.pre_existing
     assert "no line of its log says what failed" in told.evidence
+
+
+def test_a_command_gets_no_more_time_than_the_run_has_left(site: Site, opened: Open) -> None:
+    """Reported: it was waited for up to its own limit, whatever the run's."""
+    run = opened(time_limit_minutes=1, **_command(_python("import time; time.sleep(60)")))
+    soon = replace(run, clock=lambda: run.started + timedelta(seconds=59.6))
+    assert "ended as TIMED_OUT" in _why(soon, site)
+    late = replace(run, clock=lambda: run.started + timedelta(seconds=60))
+    assert "no time was left to run the command for it" in _why(late, site)
+
+
+# The commit that we merged into, and older ones
+
+
+@pytest.fixture
+def moved(site: Site) -> str:
+    """An older commit of the target, where the check failed; nobody tested the newest."""
+    older = _dev(site)
+    site.github.ci.past(site.repository, older, [RED])
+    site.github.person(site.repository).push("dev", {"x": "1"})
+    return older
+
+
+def test_a_failure_on_an_older_commit_is_not_the_last_word(
+    site: Site, moved: str, opened: Open
+) -> None:
+    """Reported: it ended the search, though the command could have tested the newest."""
+    result = _looked(opened(**_command(_python("pass"))), site)
+    assert not result.pre_existing
+    passes = f"It passes on the untouched target {_dev(site)[:12]}, {BY_COMMAND}."
+    older = f" Less telling is the result on the target's commit {moved[:12]} (http"
+    assert result.evidence.startswith(passes + older)
+
+
+def test_the_newest_commit_is_tested_rather_than_an_older_one_believed(
+    site: Site, moved: str, opened: Open
+) -> None:
+    found = find(opened(**_command(_python(f'raise SystemExit("{LOG}")'))), _dev(site), _failure())
+    assert isinstance(found, BaselineResult)
+    assert (found.sha, BY_COMMAND in found.where) == (_dev(site), True)
+    site.github.ci.on_push(PATTERN, [RED])
+    by_branch = _looked(opened("two", **BY_BRANCH), site)
+    assert "on a throw-away branch" in by_branch.evidence
+    assert f"Less telling is the result on the target's commit {moved[:12]}" in by_branch.evidence
+
+
+@pytest.mark.parametrize("settings", [{}, _command("no-such-command-anywhere")])
+def test_an_older_commit_tells_where_the_newest_cannot(
+    site: Site, moved: str, opened: Open, settings: dict[str, Any]
+) -> None:
+    result = _looked(opened(**settings), site)
+    assert result.pre_existing
+    assert f"the target's commit {moved[:12]}" in result.evidence
+    assert result.url.startswith("http")
+
+
+def test_what_ci_said_of_the_newest_commit_is_believed_first(
+    site: Site, moved: str, opened: Open
+) -> None:
+    site.github.ci.past(site.repository, _dev(site), [Act("tests")])
+    result = _looked(opened(**_command(_python(f'raise SystemExit("{LOG}")'))), site)
+    assert result.evidence == f"It passes on the target's commit {_dev(site)[:12]}."
 
 
 # A throw-away branch

@@ -4,6 +4,8 @@ The library's own steps over HTTP, from the open draft pull request on; the flow
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from nightly_sync.record import Outcome
 from tests.github import bare
 from tests.github.ci import Act, External
 from tests.github.state import Protection
-from tests.support.github_night import Ended, Night, whole
+from tests.support.github_night import Ended, Night, followed, whole
 from tests.support.github_site import ASK, GATE, GREEN, VARIABLE, GitHubSite
 
 NETWORK = "E: Could not resolve host: Temporary failure in name resolution"
@@ -149,6 +151,45 @@ def test_a_known_failure_beside_a_rerun_keeps_its_evidence(night: Night) -> None
     ended = night.through()
     _is_draft(night, ended, Outcome.PRE_EXISTING_ONLY, "Fails in the same way")
     assert _reruns(night) == 1
+
+
+def test_what_only_another_app_can_settle_is_named_and_nothing_runs_again(night: Night) -> None:
+    """Reported: the approval was asked to run again, and ended as `Never started`."""
+    legal = Act("approval", "ACTION_REQUIRED", app="legal", running=0)
+    night.plays([_broken_way(rerun=Act("tests")), legal, _gate("FAILURE", rerun=Act(GATE))])
+    ended = night.through()
+    note = "approval: ACTION_REQUIRED, which no rerun changes; it is up to legal"
+    _is_draft(night, ended, Outcome.CI_FAILED, note)
+    assert (_reruns(night), len(night.asked)) == (0, 1)
+
+
+def test_a_red_namesake_in_another_workflow_file_is_no_part_of_a_rerun(night: Night) -> None:
+    """Reported: it ended as `Never started`, as if it had been asked to run again too."""
+    known = Act("tests", "FAILURE", log=BROKEN, workflow="CI@more.yml")
+    _on_dev(night, Act(GATE), known)
+    night.plays([known, _broken_way(rerun=Act("tests")), Act(GATE, queued=3)])
+    _is_draft(night, night.through(), Outcome.PRE_EXISTING_ONLY, "Fails in the same way")
+    assert _reruns(night) == 1
+
+
+# Asked for again on the same commit
+
+LINT_RED = [Act("lint", "FAILURE", log=BROKEN, workflow="Lint"), Act(GATE)]
+
+
+def test_ci_that_is_asked_for_again_is_judged_by_its_new_results(night: Night) -> None:
+    """Reported: the old failure of a workflow other than the gate's decided at once."""
+    night.plays(LINT_RED, [Act("lint", workflow="Lint", after=2), Act(GATE, queued=1)])
+    assert night.through().facts.outcome is Outcome.CI_FAILED
+    ended = night.through()
+    _is_ready(night, ended)
+    assert not any(verdict.failed for verdict in ended.seen.verdicts)
+
+
+def test_an_old_failure_that_never_runs_again_is_not_forgotten(night: Night) -> None:
+    night.plays(LINT_RED, [Act(GATE)])
+    assert night.through().facts.outcome is Outcome.CI_FAILED
+    _is_draft(night, night.through(), Outcome.CI_FAILED, "lint")
 
 
 # Failures by chance
@@ -331,6 +372,15 @@ def test_a_look_costs_one_request_for_a_hundred_checks(
 
 
 # Nothing starts
+
+
+def test_a_clock_that_is_ahead_of_githubs_does_not_end_the_wait(night: Night) -> None:
+    """Reported: on a machine 20 minutes ahead CI had never started as soon as it was asked for."""
+    night.plays([Act("tests", after=3), Act(GATE, after=4)])
+    with night.opened(grace_minutes=15) as (run, pull):
+        ahead = replace(run, clock=lambda: run.clock() + timedelta(minutes=20))
+        ended = followed(ahead, pull, night.start.head, night.start.facts, None)
+    _is_ready(night, ended)
 
 
 def test_checks_that_never_start_are_told_with_every_hint_there_is(night: Night) -> None:
@@ -530,6 +580,40 @@ def _label(night: Night) -> None:
 
 def _close(night: Night) -> None:
     night.pull.closed_at = night.clock.now()
+
+
+def _push(night: Night) -> None:
+    night.person.push(night.branch, {"p": ""})
+
+
+def _retarget(night: Night) -> None:
+    night.pull.base = "main"
+
+
+@pytest.mark.parametrize("takes_over", [_label, _close, _push, _retarget])
+def test_who_takes_over_while_checks_run_is_noticed_at_the_next_look(
+    night: Night, takes_over: Callable[[Night], None]
+) -> None:
+    """Reported: it was noticed only when the checks had ended, hours later."""
+    night.plays([Act("slow", running=50), Act(GATE, after=50)])
+    night.at_poll(2, lambda: takes_over(night))
+    ended = night.through()
+    assert ended.facts.outcome is Outcome.STOPPED
+    assert (ended.watched.polls, len(ended.seen.costs)) == (2, 2)
+    assert [(cost.graphql, cost.rest) for cost in ended.seen.costs] == [(1, 0)] * 2
+
+
+def test_an_old_head_that_github_still_shows_ends_nothing(night: Night) -> None:
+    """GitHub may show an old head for a while; where the branch is tells git."""
+    night.plays([Act("tests", running=4), Act(GATE, queued=4)])
+    sha = night.tip
+
+    def shown(head: str) -> Callable[[], None]:
+        return lambda: setattr(night.pull, "head_sha", head)
+
+    night.at_poll(2, shown("0" * 40))
+    night.at_poll(3, shown(sha))
+    _is_ready(night, night.through())
 
 
 MOMENTS = ["GET .*branches/dev", "statusCheckRollup", "jobs/.*/logs"]

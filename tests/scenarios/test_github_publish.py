@@ -80,6 +80,90 @@ def test_a_reviewer_who_is_no_collaborator_is_a_warning_only(night: Night) -> No
     assert said.endswith("a reviewer is no collaborator of the repository")
 
 
+def test_what_a_person_writes_while_a_night_writes_stays(night: Night) -> None:
+    """Reported: it was lost where it fell between the night's look and its write."""
+    night.plays(GREEN)
+    note = "\n\n- [x] seen"
+    write = "PATCH .*/pulls/1"
+    night.github.faults.before(write, lambda: night.person.write(1, lambda text: text + note))
+    assert night.through().facts.outcome is Outcome.READY
+    assert (night.pull.body or "").endswith(note)
+    assert marker.parse(night.pull.body or "") is not None
+
+
+# What people do to it meanwhile
+
+
+def test_what_a_person_merges_in_mid_run_is_called_merged_and_left_as_it_is(night: Night) -> None:
+    """Reported: it was called closed, with the advice to reopen it."""
+    night.plays(GREEN)
+    night.at_poll(1, lambda: night.person.merge(1))
+    ended = night.through(delete_stale_branches=True)
+    told = "pull request 1 was merged by alice while its checks ran"
+    assert (ended.facts.outcome, "reopen" in ended.facts.reason) == (Outcome.STOPPED, False)
+    assert told in ended.facts.reason
+    assert told in (night.pull.body or "")
+    assert told in night.said[-1]
+    assert (night.pull.merged_at is None, night.pull.open) == (False, False)
+    assert night.branch in night.hub.repository.branches()
+
+
+@pytest.mark.parametrize("during", ["checks", "ready"])
+def test_one_that_a_person_points_at_another_branch_is_a_draft_that_says_so(
+    night: Night, during: str
+) -> None:
+    """Reported: it was marked ready, and nobody had tested what would be merged there."""
+    night.plays(GREEN)
+
+    def retarget() -> None:
+        night.pull.base = "main"
+
+    if during == "checks":
+        night.at_poll(1, retarget)
+    else:
+        night.github.faults.after("markPullRequestReady", retarget)
+    ended = night.through()
+    assert ended.facts.outcome is Outcome.STOPPED
+    assert "goes into main now" in ended.facts.reason
+    assert night.pull.draft
+    assert "goes into main now" in (night.pull.body or "")
+
+
+# The end of it
+
+
+def _summaries(hub: GitHubSite) -> list[str]:
+    return [said for said in hub.comments(1) if said.startswith("**Ready")]
+
+
+def test_a_summary_that_arrived_without_an_answer_is_not_said_again(night: Night) -> None:
+    """Reported: GitHub was away for an hour then, and the summary stood there twice."""
+    night.plays(GREEN)
+    summary = "POST .*/comments"  # the first one asks for CI
+    night.github.faults.after(summary, lambda: night.github.outage(3600), skip=1)
+    night.github.faults.lose(summary, skip=1)
+    assert night.through().facts.outcome is Outcome.READY
+    assert len(_summaries(night.hub)) == 1
+
+
+def test_an_outage_right_after_ready_loses_no_word_and_the_next_run_says_it(
+    hub: GitHubSite,
+) -> None:
+    """What the summary says is in the text before anything is marked ready."""
+    hub.github.ci.on_comment(ASK, GREEN)
+    hub.github.faults.after("markPullRequestReady", lambda: hub.github.outage(10_800))
+    with pytest.raises(Unreachable):
+        whole(hub, **DAY)
+    body = _pull(hub).body or ""
+    assert (_pull(hub).draft, _summaries(hub)) == (False, [])
+    assert "Ready" in body
+    assert "tests" in body
+    assert GATE in body
+    hub.github.world.clock.advance(10_800)
+    assert whole(hub, "run-2", **DAY).facts.outcome is Outcome.READY
+    assert (_pull(hub).draft, len(_summaries(hub)), len(hub.repository.pulls)) == (False, 1, 1)
+
+
 # The same day again
 
 
@@ -110,6 +194,19 @@ def test_new_commits_get_a_suffix_and_the_first_is_closed_as_replaced(hub: GitHu
     old, new = _pull(hub, 1), _pull(hub, 2)
     assert (old.open, new.open, new.head, new.draft) == (False, True, f"{TODAY}-2", False)
     assert hub.comments(1)[-1].startswith("Replaced by #2 (")
+
+
+def test_a_branch_that_was_merged_and_dropped_again_is_not_taken_up(hub: GitHubSite) -> None:
+    before = hub.tip("dev")
+    with opened(hub, **DAY) as run:
+        publish.publish(run, merged(run))
+    hub.person.merge(1)
+    hub.person.rewrite("dev", before)
+    with (
+        opened(hub, "run-2", **DAY) as run,
+        pytest.raises(StopForPerson, match="was merged; delete the branch to start anew"),
+    ):
+        publish.publish(run, merged(run))
 
 
 def test_no_push_of_a_night_ever_drops_a_commit_that_is_not_a_repair(hub: GitHubSite) -> None:

@@ -147,6 +147,28 @@ def test_a_branch_that_moved_since_it_was_looked_at_is_not_deleted(night: Night)
     assert not old.open
 
 
+@pytest.mark.parametrize("more", [{}, {"fork": "alice/widgets"}])
+def test_a_branch_that_somebodys_pull_request_goes_into_is_not_deleted(
+    night: Night, more: dict[str, str]
+) -> None:
+    """Reported: GitHub closed the pull requests that people had stacked on it."""
+    _opened(night)
+    night.person.branch("feature", night.start.head.merge)
+    stacked = night.person.open_pull("feature", OLD, **more)
+    lines, _ = _cleaned(night, delete_stale_branches=True)
+    assert OLD in night.hub.repository.branches()
+    assert lines[0].endswith(" Its branch stays, as #2 needs it.")
+    assert stacked.open
+
+
+def test_a_branch_that_another_pull_request_comes_from_is_not_deleted(night: Night) -> None:
+    _opened(night)
+    night.person.open_pull(OLD, "main")
+    lines, _ = _cleaned(night, delete_stale_branches=True)
+    assert OLD in night.hub.repository.branches()
+    assert "stays, as #2 needs it" in lines[0]
+
+
 def test_with_nothing_left_to_sync_ours_is_closed_without_a_replacement(night: Night) -> None:
     old = _opened(night)
     with night.opened() as (run, pull):

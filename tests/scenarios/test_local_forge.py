@@ -16,13 +16,13 @@ import pytest
 from pydantic import BaseModel
 
 from nightly_sync import git
-from nightly_sync.checks.gate import Expectations, judge
+from nightly_sync.checks.gate import Expectations, judge, run_of
 from nightly_sync.checks.logs import CUT
 from nightly_sync.checks.triage import triage
 from nightly_sync.config import CheckCommand, SyncConfig
 from nightly_sync.errors import ConfigError, StopForPerson, SyncError, Unreachable
 from nightly_sync.forge import local_files
-from nightly_sync.forge.base import Check, CheckStatus, Forge, Rollup
+from nightly_sync.forge.base import Check, CheckStatus, Forge, Glance
 from nightly_sync.forge.local import LocalForge, state_folder
 from nightly_sync.forge.local_attempts import Attempts, read_end
 from nightly_sync.forge.local_ci import SCRATCH_PREFIX, log_file
@@ -181,7 +181,7 @@ def test_comments_labels_and_closing_delete_nothing(site: Site) -> None:
     forge.add_labels(1, ("sync", "big"))
     forge.add_labels(1, ("big", "new"))
     forge.comment(1, "First words")
-    forge.update_body(1, "new body")
+    forge.revise_body(1, lambda old: old.replace("old", "new"))
     forge.close(1, "Nothing left to do")
     found = forge.get(1)
     assert (found.open, found.labels, found.body) == (False, ("sync", "big", "new"), "new body")
@@ -504,7 +504,7 @@ def test_failed_checks_run_again_and_nothing_of_the_first_run_is_lost(
         triggered_at=since,
         grace=timedelta(minutes=1),
         sentinel="flaky",
-        rerun=frozenset({failed.key[:3]}),
+        rerun=frozenset({run_of(failed)}),
         rerun_at=when,
     )
     second = finished(forge, site.head)
@@ -576,8 +576,26 @@ def test_without_checks_the_rollup_stays_empty(site: Site) -> None:
     forge = site.forge()
     forge.create_draft(BRANCH, "dev", "t", "b")
     forge.trigger_ci(1, site.head)
-    assert forge.rollup(site.head) == Rollup(sha=site.head)
+    rollup = forge.rollup(site.head)
+    assert (rollup.sha, rollup.checks, rollup.earlier) == (site.head, (), ())
     assert forge.log(site.head, Check(name="x", status=CheckStatus.QUEUED)) == ""
+
+
+def test_a_look_at_the_checks_tells_its_time_and_what_became_of_the_pull_request(
+    site: Site,
+) -> None:
+    forge = site.forge()
+    number = forge.create_draft(BRANCH, "dev", "t", "b").number
+    before = datetime.now(UTC)
+    assert forge.rollup(site.head).pull is None
+    rollup = forge.rollup(site.head, number)
+    assert rollup.at
+    assert before <= rollup.at <= datetime.now(UTC)
+    assert rollup.pull == Glance(open=True, target="dev")
+    forge.add_labels(number, ("mine",))
+    forge.close(number, "why")
+    closed = Glance(open=False, labels=("mine",), target="dev")
+    assert forge.rollup(site.head, number).pull == closed
 
 
 def test_wait_ends_with_its_time_when_nothing_moves(site: Site) -> None:

@@ -24,6 +24,7 @@ from nightly_sync.merge.step import Merged
 from nightly_sync.repair import Head
 from nightly_sync.reports.model import ReportFacts
 from nightly_sync.session import Session
+from tests.github import bare
 from tests.github.ci import Script
 from tests.github.people import Person
 from tests.github.server import GitHub
@@ -121,6 +122,8 @@ def synced(folder: Path) -> Synced:
             made = merged(run)
             publish.publish(run, made)
             place = run.workspace.repository
+            for repository in (hub.repository.path, place):
+                bare.pack(repository)
             return Synced(hub.repository.path, place, step.head_of(place, made), made.facts)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nightly_sync.checks.flaky import passed_before
-from nightly_sync.forge.base import Check, CheckStatus
+from nightly_sync.forge.base import Check, CheckStatus, Rollup
 
 START = datetime(2026, 11, 30, 2, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -24,16 +24,29 @@ def run(minute: int, conclusion: str = "SUCCESS", **fields: Any) -> Check:
 FAILED = run(10, "FAILURE")
 
 
+def before(check: Check, *beside: Check, earlier: tuple[Check, ...] = ()) -> Check | None:
+    """What passed before, among these results of the commit."""
+    return passed_before(check, Rollup(sha="x", checks=(*beside, check), earlier=earlier))
+
+
 def test_the_newest_earlier_success_is_named() -> None:
     first, second = run(1), run(5)
-    assert passed_before(FAILED, (second, first, FAILED)) == second
-    assert passed_before(FAILED, (first, run(9))) == run(9)
-    assert passed_before(FAILED, ()) is None
+    assert before(FAILED, second, first) == second
+    assert before(FAILED, first, run(9)) == run(9)
+    assert before(FAILED, first, earlier=(second,)) == second
+    assert before(FAILED) is None
 
 
 def test_the_suite_and_what_started_it_do_not_matter() -> None:
-    earlier = run(1, suite=FAILED.suite, event="push dev")
-    assert passed_before(FAILED, (earlier,)) == earlier
+    other = run(1, event="push dev")
+    assert before(FAILED, other) == other
+    replaced = run(1, suite=FAILED.suite)
+    assert before(FAILED, earlier=(replaced,)) == replaced
+
+
+def test_a_job_of_one_name_that_another_waited_for_says_nothing() -> None:
+    """Reported: the second of two jobs of one name was called flaky, as the first had passed."""
+    assert before(FAILED, run(1, suite=FAILED.suite)) is None
 
 
 @pytest.mark.parametrize(
@@ -53,8 +66,8 @@ def test_the_suite_and_what_started_it_do_not_matter() -> None:
     ],
 )
 def test_other_results_say_nothing(other: Check) -> None:
-    assert passed_before(FAILED, (other,)) is None
+    assert before(FAILED, other) is None
 
 
 def test_a_failure_without_a_start_cannot_be_compared() -> None:
-    assert passed_before(run(10, "FAILURE", started_at=None), (run(1),)) is None
+    assert before(run(10, "FAILURE", started_at=None), run(1)) is None

@@ -404,7 +404,7 @@ ASKED = TRIGGER + 10 * MINUTE
 
 def rerun(*checks: Check, now: datetime = ASKED + MINUTE, **fields: Any) -> gate.Verdict:
     """The verdict after `lint` and the sentinel were asked to run again."""
-    keys = {("lint", "actions", "ci.yml"), (SENTINEL, "actions", "ci.yml")}
+    keys = {gate.run_of(check("lint")), gate.run_of(check(SENTINEL))}
     return judge(*checks, now=now, **{"rerun": keys, "rerun_at": ASKED, **fields})
 
 
@@ -535,7 +535,7 @@ def test_jobs_of_workflows_that_do_not_run_again_are_settled(other: dict[str, An
 
 def test_an_app_without_workflows_has_no_jobs_that_wait_for_each_other() -> None:
     skipped = outside("DCO", "SKIPPED")
-    assert rerun(check(SENTINEL), skipped, rerun={("other", "dco", "")}).kind == "green"
+    assert rerun(check(SENTINEL), skipped, rerun={gate.run_of(skipped)}).kind == "green"
 
 
 def test_a_sentinel_that_succeeded_anew_has_waited_for_the_jobs_of_its_workflow() -> None:
@@ -658,6 +658,18 @@ def test_a_workflow_of_the_same_name_may_be_older_than_the_trigger() -> None:
     assert (verdict.kind, verdict.outdated) == ("green", ())
 
 
+def test_a_rerun_leaves_a_red_namesake_of_another_workflow_file_as_it_is() -> None:
+    """Reported: it ended as `Never started`, as if it had been asked to run again too."""
+    red = twin("lint", "FAILURE")
+    verdict = rerun(again(SENTINEL), again("lint"), red, now=ASKED + 60 * MINUTE)
+    assert (verdict.kind, verdict.failed, verdict.missing) == ("failed", (red,), ())
+
+
+def test_a_rerun_does_not_wait_for_skipped_jobs_of_another_workflow_file() -> None:
+    jobs = (check(SENTINEL), again("lint"), twin("deploy", "SKIPPED"))
+    assert rerun(*jobs).kind == "green"
+
+
 def test_a_sentinel_does_not_settle_a_workflow_of_the_same_name() -> None:
     again = TRIGGER + 6 * MINUTE
     new: dict[str, Any] = {"started_at": again + MINUTE, "completed_at": again + 2 * MINUTE}
@@ -666,7 +678,102 @@ def test_a_sentinel_does_not_settle_a_workflow_of_the_same_name() -> None:
         twin("build", **new),
         twin("deploy", "SKIPPED"),
         now=again + 3 * MINUTE,
-        rerun=frozenset({("build", "actions", "ci.yml")}),
+        rerun={gate.run_of(twin("build"))},
         rerun_at=again,
     )
     assert (verdict.kind, verdict.final) == ("running", False)
+
+
+# Asked for again on the same commit
+
+
+def earlier(name: str, conclusion: str | None = "FAILURE", **fields: Any) -> Check:
+    """A result of an earlier trigger; of a workflow that the sentinel is no part of, by default."""
+    times = {"started_at": TRIGGER - 10 * MINUTE, "completed_at": TRIGGER - 5 * MINUTE}
+    place = {"workflow": "lint.yml", "event": BOT, "suite": "0"}
+    return check(name, conclusion, **{**times, **place, **fields})
+
+
+BEFORE = earlier(SENTINEL, workflow="ci.yml")  # the trigger before had its sentinel
+AFTER = check(SENTINEL, event=BOT)  # ended 5 minutes after the trigger
+QUEUED = check(SENTINEL, None, event=BOT, status=CheckStatus.QUEUED, started_at=None)
+
+
+@pytest.mark.parametrize("conclusion", ["SUCCESS", "FAILURE", "CANCELLED"])
+def test_what_the_trigger_starts_anew_is_not_judged_by_its_old_result(conclusion: str) -> None:
+    """Reported: an old failure of a workflow other than the sentinel's decided at once."""
+    old = earlier("lint", conclusion)
+    verdict = judge(BEFORE, old, now=TRIGGER + MINUTE)
+    assert (verdict.kind, verdict.final) == ("not-started", False)
+    assert (verdict.missing, verdict.outdated) == ((SENTINEL, "lint"), (BEFORE, old))
+    assert judge(BEFORE, old, QUEUED).kind == "running"
+    verdict = judge(BEFORE, old, AFTER, now=TRIGGER + 19 * MINUTE)
+    assert (verdict.kind, verdict.missing, verdict.failed) == ("not-started", ("lint",), ())
+
+
+def test_the_new_result_decides_as_soon_as_it_is_there() -> None:
+    old, soon = earlier("lint"), TRIGGER + 6 * MINUTE
+    new = check("lint", workflow="lint.yml", event=BOT)
+    assert judge(BEFORE, old, AFTER, new, now=soon).kind == "green"
+    red = new.model_copy(update={"conclusion": "FAILURE"})
+    assert judge(BEFORE, old, QUEUED, red, now=soon).failed == (red,)
+    queued = check("lint", None, workflow="lint.yml", event=BOT, status=CheckStatus.QUEUED)
+    waiting = queued.model_copy(update={"started_at": None})
+    assert judge(BEFORE, old, AFTER, waiting, now=soon).kind == "running"
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "kind"), [("FAILURE", "failed"), ("CANCELLED", "blocked"), ("SUCCESS", "green")]
+)
+def test_an_old_result_that_never_comes_anew_counts_in_the_end(conclusion: str, kind: str) -> None:
+    old = earlier("lint", conclusion)
+    assert judge(BEFORE, old, AFTER, now=TRIGGER + 20 * MINUTE).kind == kind
+    late = old.model_copy(update={"completed_at": TRIGGER + 59 * MINUTE})
+    assert judge(BEFORE, late, AFTER, now=TRIGGER + 20 * MINUTE).kind == kind
+
+
+def test_an_old_failure_counts_after_the_sentinel_while_others_run() -> None:
+    running = check("slow", None, workflow="slow.yml", status=CheckStatus.IN_PROGRESS)
+    assert judge(BEFORE, earlier("lint"), AFTER, running).kind == "failed"
+
+
+def test_while_the_sentinel_is_to_come_no_old_result_counts_however_long_it_takes() -> None:
+    old = earlier("lint")
+    assert judge(BEFORE, old, QUEUED).failed == ()
+    verdict = judge(BEFORE, old)
+    assert (verdict.kind, verdict.final, verdict.failed) == ("not-started", True, ())
+
+
+@pytest.mark.parametrize("sentinel", [AFTER, QUEUED])
+def test_a_first_trigger_holds_nothing_that_ran_at_push(sentinel: Check) -> None:
+    old = earlier("lint")
+    assert judge(sentinel, old, now=TRIGGER + 6 * MINUTE).failed == (old,)
+
+
+def test_only_what_the_new_run_of_the_sentinel_belongs_to_starts_anew() -> None:
+    """The push may have run the same workflows before; it does not happen again."""
+    pushed = earlier(SENTINEL, workflow="ci.yml", event=PUSH)
+    at_push, by_bot = earlier("lint", event=PUSH), earlier("docs")
+    soon = TRIGGER + 6 * MINUTE
+    assert judge(pushed, at_push, now=soon).failed == ()
+    for sentinel in (QUEUED, AFTER):
+        assert judge(pushed, at_push, sentinel, now=soon).failed == (at_push,)
+        both = judge(pushed, BEFORE, at_push, by_bot, sentinel, now=soon)
+        assert (both.failed, by_bot in both.outdated) == ((at_push,), True)
+
+
+@pytest.mark.parametrize(
+    ("sentinel", "other"),
+    [
+        ({"event": ""}, {"event": "", "workflow": "", "app": "dco"}),
+        ({"event": "dev", "workflow": ""}, {"event": "dev", "workflow": "", "app": "dco"}),
+        ({}, {"event": PUSH}),
+        ({}, {"event": "", "workflow": "", "app": "dco"}),
+    ],
+)
+def test_what_is_not_known_to_be_of_the_triggers_event_decides_at_once(
+    sentinel: dict[str, Any], other: dict[str, Any]
+) -> None:
+    old, soon = earlier("other", **other), TRIGGER + 6 * MINUTE
+    before = earlier(SENTINEL, **{"workflow": "ci.yml", **sentinel})
+    assert judge(before, old, now=soon).failed == (old,)

@@ -6,7 +6,7 @@ import pytest
 
 from nightly_sync.forge.base import Check, CheckStatus, Rollup
 from nightly_sync.forge.github.rerun import runs_of
-from nightly_sync.forge.github.rollup import CheckRun, Context, Found, newest
+from nightly_sync.forge.github.rollup import CheckRun, Context, Found, newest, replaced
 
 URL = "https://github.com/acme/widgets/actions/runs/11620789306"
 
@@ -83,6 +83,29 @@ def test_only_the_attempt_before_the_last_is_compared_with_it() -> None:
     first, second = (run(1, "FAILURE"), run(2, "FAILURE")), (run(3), run(4, "FAILURE"))
     attempts = {"job1": 1, "job2": 1, "job3": 2, "job4": 2, "job5": 3}
     assert counted(*first, *second, run(5), **attempts) == [run(5)]
+
+
+def gone(*runs: CheckRun, **attempts: int) -> list[Context]:
+    """Those that a rerun replaced, as far as that is certain."""
+
+    def attempt_of(number: int) -> int | None:
+        return attempts.get(f"job{number}")
+
+    return replaced(runs, newest(runs, attempt_of), attempt_of)
+
+
+def test_what_a_rerun_replaced_is_known() -> None:
+    passed, failed = run(1), run(2, "FAILURE")
+    assert gone(passed, failed, job1=1, job2=2) == [passed]
+    bot: dict[str, Any] = {"app": {"slug": "bot"}, "workflowRun": None}
+    assert gone(run(1, **bot), run(2, **bot)) == [run(1, **bot)]
+    assert gone(passed, failed) == []
+
+
+def test_of_two_jobs_of_one_name_nobody_knows_which_one_ran_again() -> None:
+    """Reported: the failing one was called flaky, as the other had passed in the attempt before."""
+    passed, failed, again = run(1), run(2, "FAILURE"), run(3, "FAILURE")
+    assert gone(passed, failed, again, job1=1, job2=1, job3=2) == []
 
 
 def _check(suite: str, app: str = "github-actions") -> Check:

@@ -25,6 +25,7 @@ from nightly_sync.forge.github.logs import tail
 from nightly_sync.forge.github.refusals import GitHubError, explain_push, refusal
 from nightly_sync.forge.github.reply import (
     Kind,
+    Reply,
     Trouble,
     kind_of,
     limit_pause,
@@ -37,7 +38,7 @@ from nightly_sync.forge.github.rollup import (
     newest,
     status_of,
 )
-from nightly_sync.forge.github.trigger import at_work, first_sign
+from nightly_sync.forge.github.trigger import at_work, first_sign, labelled, with_label
 
 NOW = datetime(2026, 11, 30, 2, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -234,13 +235,14 @@ class _Paged:
     def __init__(self, total: int, *pages: list[int | None]):
         self.total, self.pages, self.asked = total, list(pages), list[object]()
 
-    def graphql(self, _: str, doing: str, **variables: object) -> dict[str, Any]:
+    def graphql_reply(self, _: str, doing: str, **variables: object) -> Reply:
         """The next page."""
         self.asked.append(variables["after"])
         nodes = [None if number is None else _node(number) for number in self.pages.pop(0)]
         more = {"hasNextPage": bool(self.pages), "endCursor": f"after {len(self.asked)}"}
         contexts = {"totalCount": self.total, "pageInfo": more, "nodes": nodes}
-        return {"repository": {"object": {"statusCheckRollup": {"contexts": contexts}}}}
+        shown = {"object": {"statusCheckRollup": {"contexts": contexts}}}
+        return Reply(200, {"repository": shown}, {})
 
 
 def _node(number: int) -> dict[str, Any]:
@@ -310,6 +312,34 @@ def test_the_end_of_the_sentinel_ends_what_was_asked_for() -> None:
     assert at_work(rollup, NOW, NOW + 5 * MINUTE, 15 * MINUTE, "other")
     again = Rollup(sha="x", checks=(_check("gate", minute=-9), waiting))
     assert at_work(again, NOW, NOW + 5 * MINUTE, 15 * MINUTE, "gate")
+
+
+def test_what_is_known_to_go_on_is_at_work_between_two_stages_too() -> None:
+    built = Rollup(sha="x", checks=(_check(minute=1),))
+    assert at_work(built, NOW, NOW + 90 * MINUTE, 15 * MINUTE, "gate", going_on=True)
+    ended = Rollup(sha="x", checks=(_check("gate", minute=1),))
+    assert not at_work(ended, NOW, NOW + 2 * MINUTE, 15 * MINUTE, "gate", going_on=True)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_a_body_tells_when_a_label_was_put_on_and_for_which_commit(end: str) -> None:
+    body = with_label(f"What people wrote{end}", "a1", NOW)
+    assert body.startswith("What people wrote\n\n<!--")
+    assert labelled(body.replace("\n", "\r\n"), "a1") == NOW
+    assert labelled(body, "b2") is None
+    later = with_label(body, "b2", NOW + MINUTE)
+    assert (labelled(later, "a1"), labelled(later, "b2")) == (None, NOW + MINUTE)
+    assert later.count("nightly-sync-label") == 1
+    assert labelled(with_label("", "a1", NOW), "a1") == NOW
+
+
+@pytest.mark.parametrize("at", ["soon", "2026-19-39T00:00:00+00:00", "2026-11-30T00:00:00"])
+def test_a_time_that_somebody_broke_is_none(at: str) -> None:
+    assert labelled(f"<!-- nightly-sync-label: a1 {at} -->", "a1") is None
+
+
+def test_a_body_without_room_stays_as_it_is() -> None:
+    assert with_label("x" * 65_500, "a1", NOW) == "x" * 65_500
 
 
 @pytest.mark.parametrize(("verified", "count"), [(True, 0), (None, 0), (False, 1)])

@@ -16,8 +16,8 @@ import jwt
 
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.github.address import Address
-from nightly_sync.forge.github.refusals import refusal
-from nightly_sync.forge.github.reply import Kind, Trouble, kind_of, message_of
+from nightly_sync.forge.github.refusals import moved, refusal
+from nightly_sync.forge.github.reply import MOVED, Kind, Trouble, kind_of, message_of, server_time
 
 EARLY = timedelta(minutes=5)  # an installation token is replaced this long before its end
 NEVER = datetime.min.replace(tzinfo=UTC)
@@ -79,6 +79,7 @@ class AppTokens:
         self._key = private_key
         self._clock = clock
         self._http = http or http_client(headers=AGENT)
+        self._skew = timedelta()  # what our clock lacks to GitHub's, once it complained
         self._installation = 0
         self._current = ""
         self._good_until = NEVER
@@ -91,7 +92,7 @@ class AppTokens:
         HTTP library's errors if GitHub cannot be reached.
         """
         with self._lock:
-            if self._clock() >= self._good_until:
+            if self._now() >= self._good_until:
                 self._fetch()
             return self._current
 
@@ -112,33 +113,50 @@ class AppTokens:
         self._good_until = datetime.fromisoformat(str(made["expires_at"])) - EARLY
 
     def _ask(self, method: str, path: str, body: object = None) -> dict[str, object]:
-        headers = {"Authorization": f"Bearer {self._signed()}"}
-        url = f"{self._address.api}{path}"
-        response = self._http.request(method, url, headers=headers, json=body)
+        response = self._send(method, path, body)
+        if _blames_the_clock(response) and (now := server_time(response.headers)):
+            self._skew = now - self._clock()
+            response = self._send(method, path, body)
         if response.is_success:
             answer: dict[str, object] = response.json()
             return answer
-        raise _failure(response)
+        raise self._failure(response)
+
+    def _send(self, method: str, path: str, body: object) -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {self._signed()}"}
+        return self._http.request(method, f"{self._address.api}{path}", headers=headers, json=body)
+
+    def _now(self) -> datetime:
+        """GitHub's time, as far as known."""
+        return self._clock() + self._skew
 
     def _signed(self) -> str:
-        now = self._clock()
+        now = self._now()
         claims = {"iat": now - SKEW, "exp": now + SIGNED_FOR, "iss": self._app_id}
         try:
             return jwt.encode(claims, self._key, algorithm="RS256")
         except (ValueError, TypeError, jwt.PyJWTError):
             raise ConfigError("the GitHub App's private key is no RSA key in PEM form") from None
 
+    def _failure(self, response: httpx2.Response) -> Exception:
+        """A refusal as a sentence; what may pass as the HTTP library's error, to be tried again."""
+        message, details = message_of(_json(response))
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        trouble = Trouble(response.status_code, message, headers, details)
+        doing = "get a token for the GitHub App (is it installed on the repository?)"
+        if kind_of(trouble) is not Kind.REFUSED:
+            return httpx2.HTTPStatusError(message, request=response.request, response=response)
+        if trouble.status == 401:
+            return ConfigError("GitHub does not know this App, or its private key is another one")
+        if trouble.status in MOVED:
+            return moved(doing, "", self._address.url)
+        return refusal(doing, trouble)
 
-def _failure(response: httpx2.Response) -> Exception:
-    """A refusal as a sentence; what may pass as the HTTP library's error, to be tried again."""
-    message, details = message_of(_json(response))
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    trouble = Trouble(response.status_code, message, headers, details)
-    if kind_of(trouble) is not Kind.REFUSED:
-        return httpx2.HTTPStatusError(message, request=response.request, response=response)
-    if trouble.status == 401:
-        return ConfigError("GitHub does not know this App, or its private key is another one")
-    return refusal("get a token for the GitHub App (is it installed on the repository?)", trouble)
+
+def _blames_the_clock(response: httpx2.Response) -> bool:
+    """Did GitHub find the times in the signed claims wrong? Its words name `exp` or `iat`."""
+    said = message_of(_json(response))[0] if response.status_code == 401 else ""
+    return "('exp')" in said or "('iat')" in said
 
 
 def _json(response: httpx2.Response) -> object:

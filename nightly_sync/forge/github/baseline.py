@@ -99,7 +99,7 @@ class History:
                 yield pull, known
 
     def _answer(self, sha: str, check: Check, where: str) -> BaselineResult:
-        return BaselineResult(check=check, log=self._log(sha, check), where=where)
+        return BaselineResult(check=check, log=self._log(sha, check), where=where, sha=sha)
 
     def _result(self, sha: str, check: Check) -> Check | None:
         rollup = self._rollups.get(sha)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cache
+from math import inf
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -20,17 +21,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from nightly_sync.forge.base import Cost
 from nightly_sync.forge.github.address import Address
 from nightly_sync.forge.github.auth import AGENT, TIMEOUT, TokenAuth, Tokens, http_client
-from nightly_sync.forge.github.refusals import GitHubError, gave_up, refusal
-from nightly_sync.forge.github.reply import (
-    LONGEST_LIMIT,
-    Kind,
-    Reply,
-    Trouble,
-    kind_of,
-    limit_pause,
-    message_of,
-    retry_pause,
-)
+from nightly_sync.forge.github.refusals import GitHubError, gave_up, moved, refusal
+from nightly_sync.forge.github.reply import MOVED, Kind, Reply, Trouble, Waits, kind_of, message_of
 
 GROUPS = ("actions", "checks", "git", "issues", "pulls", "repos")  # of ghapi's operations
 PAGE = 100  # the most GitHub gives
@@ -96,16 +88,20 @@ class Client:
         jitter: Callable[[], float] = random.random,
         patience: float = PATIENCE,
         timeout: httpx2.Timeout = TIMEOUT,
+        left: Callable[[], float] = lambda: inf,
     ):
+        """`left` are the seconds that remain of the run's own time; no limit is waited for longer.
+
+        Hiccups are waited for `patience` seconds at most, also after the run's time is over.
+        """
         self.address = address
         self._tokens = tokens
         self._sleep = sleep
         self._jitter = jitter
         self._patience = patience
-        # GitHub redirects requests for a renamed repository.
-        self.http = http_client(
-            timeout, auth=TokenAuth(tokens), headers=AGENT, follow_redirects=True
-        )
+        self._left = left
+        # A renamed repository is redirected, and git would follow too: by then it may be another.
+        self.http = http_client(timeout, auth=TokenAuth(tokens), headers=AGENT)
         self.api = build_api(address)
         self.api.transport.client = self.http
         self.api.transport.retries = 0
@@ -213,8 +209,12 @@ class Client:
 
     def graphql(self, query: str, doing: str, **variables: Any) -> Any:
         """The data of a query or mutation; raises GitHubError for any error in the answer."""
+        return self.graphql_reply(query, doing, **variables).data
+
+    def graphql_reply(self, query: str, doing: str, **variables: Any) -> Reply:
+        """The same with its headers, which tell GitHub's own time."""
         body = {"query": query, "variables": variables}
-        return self._patiently(doing, lambda: self._once_graphql(body)).data
+        return self._patiently(doing, lambda: self._once_graphql(body))
 
     def _once_graphql(self, body: Mapping[str, Any]) -> Reply | Trouble:
         self._count(graphql=1)
@@ -225,7 +225,7 @@ class Client:
         data = reply.data.get("data") or {}
         rate = data.get("rateLimit") or {}
         self._count(points=int(rate.get("cost") or 0))
-        self._left(reply)
+        self._quota(reply)
         errors = reply.data.get("errors") or ()
         return _graphql_trouble(errors, reply) if errors else replace(reply, data=data)
 
@@ -247,7 +247,7 @@ class Client:
             answer = _of_api_error(error)
         unchanged = answer.status == 304
         self._count(rest=0 if unchanged or not answer.status else 1, unchanged=int(unchanged))
-        self._left(answer)
+        self._quota(answer)
         return answer
 
     def _patiently(
@@ -256,30 +256,33 @@ class Client:
         once: Callable[[], Reply | Trouble],
         done: Callable[[], Reply | None] | None = None,
     ) -> Reply:
-        waited, tries = 0.0, 0
+        waits = Waits()
         while isinstance(answer := once(), Trouble):
-            pause = self._pause(doing, answer, tries)
-            if kind_of(answer) is Kind.RETRY:
-                waited += pause
-            if waited > self._patience:
+            if kind_of(answer) is Kind.REFUSED:
+                raise self._refused(doing, answer)
+            waits = waits.then(answer, self._jitter())
+            if not waits.within(self._patience, self._left()):
                 raise gave_up(doing, answer)
-            self._wait(pause)
+            self._wait(waits.pause)
             found = done() if done and answer.uncertain else None
             if found is not None:
                 return found
-            tries += 1
         return answer
 
-    def _pause(self, doing: str, trouble: Trouble, tries: int) -> float:
-        kind = kind_of(trouble)
-        if kind is Kind.REFUSED:
-            raise refusal(doing, trouble)
-        if kind is Kind.RETRY:
-            return retry_pause(trouble, tries, self._jitter())
-        pause = limit_pause(trouble, tries)
-        if pause > LONGEST_LIMIT or tries > 8:
-            raise gave_up(doing, trouble)
-        return pause
+    def _refused(self, doing: str, trouble: Trouble) -> GitHubError:
+        if trouble.status not in MOVED:
+            return refusal(doing, trouble)
+        return moved(doing, self._new_name(), self.address.url)
+
+    def _new_name(self) -> str:
+        """What a renamed repository is called now; "" if GitHub does not say."""
+        url = f"{self.address.api}/repos/{self.address.full_name}"
+        self._count(rest=1)
+        try:
+            response = self.http.get(url, follow_redirects=True)
+            return str(response.json()["full_name"])
+        except (httpx2.RequestError, ValueError, LookupError, TypeError):
+            return ""
 
     def _wait(self, seconds: float) -> None:
         self._count(waited=seconds)
@@ -289,7 +292,7 @@ class Client:
         added = {name: getattr(self.cost, name) + value for name, value in more.items()}
         self.cost = replace(self.cost, **added)
 
-    def _left(self, answer: Reply | Trouble) -> None:
+    def _quota(self, answer: Reply | Trouble) -> None:
         left = answer.headers.get("x-ratelimit-remaining", "")
         if left.isdecimal():
             self.cost = replace(self.cost, left=int(left))

@@ -1,7 +1,7 @@
 """From the config to a forge that GitHub answers."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from nightly_sync import secrets
 from nightly_sync.config import SyncConfig
@@ -19,7 +19,13 @@ def connect(
 ) -> GitHubForge:
     """The forge of a repository on GitHub. Raises ConfigError for a secret that is not there."""
     address = parse(config.repository, config.github.api)
-    client = Client(address, _tokens(config, address, secret, clock), sleep)
+    end = clock() + timedelta(minutes=config.time_limit_minutes)
+    client = Client(
+        address,
+        _tokens(config, address, secret, clock),
+        sleep,
+        left=lambda: (end - clock()).total_seconds(),
+    )
     return GitHubForge(config, client, sleep)
 
 

@@ -17,6 +17,7 @@ from nightly_sync.forge.github.refusals import explain_push
 from nightly_sync.forge.github.required import required_checks
 from nightly_sync.forge.github.rerun import Reruns
 from nightly_sync.forge.github.rollup import Found, Rollups
+from nightly_sync.forge.github.texts import Texts
 from nightly_sync.forge.github.trigger import Starter
 
 Sleep = Callable[[float], None]
@@ -30,12 +31,14 @@ class GitHubForge:
         self._client = client
         self._sleep = sleep
         self._pulls = Pulls(client, sleep)
+        self._texts = Texts(client, self._pulls)
         self._rollups = Rollups(client)
         self._logs = Logs(client)
         self._history = History(client, self.rollup, self.log, config.target, config.prefix())
         self._starter = Starter(
             client,
             self._pulls,
+            self._texts,
             config.trigger,
             timedelta(minutes=config.grace_minutes),
             self.rollup,
@@ -64,9 +67,13 @@ class GitHubForge:
         """The pull request as it is now."""
         return self._pulls.get(number).view()
 
-    def update_body(self, number: int, body: str) -> None:
-        """Replace the body."""
-        self._pulls.update_body(number, body)
+    def in_use(self, branch: str) -> tuple[int, ...]:
+        """Numbers of the open pull requests that come from a branch or go into it, forks' too."""
+        return self._pulls.in_use(branch)
+
+    def revise_body(self, number: int, revise: Callable[[str], str]) -> None:
+        """Replace the body by what `revise` makes of it; a change that crosses it is kept."""
+        self._texts.revise(number, revise)
 
     def add_labels(self, number: int, labels: tuple[str, ...]) -> None:
         """Add labels, creating those that do not exist."""
@@ -102,9 +109,12 @@ class GitHubForge:
         """
         return self._reruns.start(number, sha, checks)
 
-    def rollup(self, sha: str) -> Rollup:
-        """All checks of a commit; empty if there are none yet."""
-        return self._read(sha).rollup
+    def rollup(self, sha: str, number: int | None = None) -> Rollup:
+        """All checks of a commit; empty if there are none yet.
+
+        With a number it has a glance at that pull request, from the same request.
+        """
+        return self._read(sha, number).rollup
 
     def wait(self, sha: str, seconds: float) -> None:
         """Return after `seconds`: nothing on GitHub tells earlier at less cost than a poll."""
@@ -165,6 +175,6 @@ class GitHubForge:
     def _known(self, sha: str) -> Found:
         return self._found.get(sha) or self._read(sha)
 
-    def _read(self, sha: str) -> Found:
-        self._found[sha] = self._rollups.read(sha)
+    def _read(self, sha: str, number: int | None = None) -> Found:
+        self._found[sha] = self._rollups.read(sha, number)
         return self._found[sha]

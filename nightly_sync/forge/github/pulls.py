@@ -1,7 +1,7 @@
 """Pull requests, labels and comments over REST; draft and ready over GraphQL, as REST cannot."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote
 
@@ -57,6 +57,8 @@ class Pull(Wire):
     labels: tuple[_Label, ...] = ()
     requested_reviewers: tuple[_Account, ...] = ()
     created_at: datetime
+    merged_at: datetime | None = None
+    merged_by: _Account | None = None  # not in lists
 
     def view(self) -> PullRequest:
         """The way the flow sees it."""
@@ -73,6 +75,8 @@ class Pull(Wire):
             labels=tuple(label.name for label in self.labels),
             author=self.user.login if self.user else "",
             created_at=self.created_at,
+            merged=self.merged_at is not None,
+            merged_by=self.merged_by.login if self.merged_by else "",
         )
 
 
@@ -91,6 +95,8 @@ class Pulls:
 
     client: Client
     sleep: Callable[[float], None]
+    # Comments whose fate is not known, and GitHub's time from before the first try.
+    _unsure: dict[tuple[int, str], datetime] = field(default_factory=dict, compare=False)
 
     # Looking
 
@@ -108,12 +114,23 @@ class Pulls:
         found = self._list(doing, state=state, head=head, direction="desc", **filters)
         return [pull for pull in found if pull.head.ref == branch]
 
+    def in_use(self, branch: str) -> tuple[int, ...]:
+        """Numbers of the open ones that come from a branch or, from wherever, go into it."""
+        doing = f"look for pull requests into {branch}"
+        into = self._all(doing, state="open", base=branch)
+        found = (*self.of_branch(branch, "open"), *into)
+        return tuple(sorted({pull.number for pull in found}))
+
     def _list(self, doing: str, **filters: str) -> list[Pull]:
-        data = self.client.pages(self.client.api.pulls.list, doing, **filters)
-        pulls = (parse(Pull, item, doing) for item in data)
+        """Those with their head in this repository."""
         # A filter by owner does not tell two repositories of one owner apart.
         ours = self.client.address.full_name.lower()
-        return [p for p in pulls if p.head.repo and p.head.repo.full_name.lower() == ours]
+        found = self._all(doing, **filters)
+        return [p for p in found if p.head.repo and p.head.repo.full_name.lower() == ours]
+
+    def _all(self, doing: str, **filters: str) -> list[Pull]:
+        data = self.client.pages(self.client.api.pulls.list, doing, **filters)
+        return [parse(Pull, item, doing) for item in data]
 
     def get(self, number: int) -> Pull:
         """One, as it is now."""
@@ -209,7 +226,7 @@ class Pulls:
         for pause in (*LAGS, None):
             pull, moment = self.timed(number)
             if pull.state != "open":
-                raise StopForPerson(f"pull request {number} was closed meanwhile; it is left alone")
+                raise _moved(pull, sha)
             if pull.head.sha == sha:
                 return pull, moment
             if pause is None or self.tip(pull.head.ref) != sha:
@@ -270,22 +287,29 @@ class Pulls:
             self.client.call(ask, doing, pull_number=number, reviewers=names)
 
     def comment(self, number: int, text: str) -> Comment:
-        """Say something, once: a try without an answer may have been carried out."""
-        doing = f"comment on pull request {number}"
-        before = self.timed(number)[1]
-        reply = self.client.call(
+        """Say something, once: a try without an answer may have been carried out.
+
+        So may all tries of an earlier call that was given up; then nothing is said again.
+        """
+        doing, key = f"comment on pull request {number}", (number, text)
+        earlier = self._unsure.get(key)
+        since = earlier or self.timed(number)[1]
+        reply = self._said(number, text, since) if earlier else None
+        self._unsure[key] = since
+        reply = reply or self.client.call(
             self.client.api.issues.create_comment,
             doing,
-            done=lambda: self._said(number, text, before),
+            done=lambda: self._said(number, text, since),
             issue_number=number,
             body=text,
         )
+        del self._unsure[key]
         return parse(Comment, reply.data, doing)
 
     def _said(self, number: int, text: str, since: datetime) -> Reply | None:
         """The newest comment of this text, if it was made since then by GitHub's clock."""
         for said in reversed(self.comments(number)):
-            if _same(said.body, text) and said.created_at >= since:
+            if same(said.body, text) and said.created_at >= since:
                 return Reply(200, said.model_dump(mode="json"), {})
         return None
 
@@ -304,13 +328,15 @@ class _Ref(Wire):
     object: _Object
 
 
-def _same(body: str | None, text: str) -> bool:
+def same(body: str | None, text: str) -> bool:
+    """Is it the same text, however the lines end?"""
     return (body or "").replace("\r\n", "\n").strip() == text.replace("\r\n", "\n").strip()
 
 
 def _moved(pull: Pull, sha: str) -> SyncError:
     if pull.state != "open":
-        return StopForPerson(f"pull request {pull.number} was closed meanwhile; it is left alone")
+        how = pull.view().ended
+        return StopForPerson(f"pull request {pull.number} {how} meanwhile; it is left alone")
     return StopForPerson(
         f"{pull.head.ref} is at {pull.head.sha[:12]}, not at {sha[:12]} as this run left it: "
         f"look at what happened there. Pull request {pull.number} stays a draft."

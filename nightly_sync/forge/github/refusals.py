@@ -141,6 +141,16 @@ def refusal(doing: str, trouble: Trouble) -> GitHubError:
     return GitHubError(f"could not {doing}: {_reason(trouble)}", trouble.status)
 
 
+def moved(doing: str, name: str, page: str) -> GitHubError:
+    """The error where GitHub points to another name; `name` is "" if that is not known."""
+    where = f"{name} now" if name else f"another one now, and {page} leads a browser there"
+    return GitHubError(
+        f"could not {doing}: the repository was renamed or transferred. It is {where}: put its "
+        "new address into the config, as the old one may be given to another repository",
+        301,
+    )
+
+
 def gave_up(doing: str, trouble: Trouble) -> GitHubUnreachable:
     """The error after the last try."""
     status = f" (HTTP {trouble.status})" if trouble.status else ""

@@ -1,7 +1,7 @@
 """What came back from GitHub, and how long to wait before the next try. Pure.
 
 The rules for waiting are those of GitHub's REST guide ("Best practices": retry-after first, then
-x-ratelimit-reset, else at least a minute and exponentially more).
+x-ratelimit-reset, else at least a minute and exponentially more, and an end after some tries).
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 RETRYABLE = frozenset({408, 425, 429})
+MOVED = frozenset({301, 302, 307, 308})  # where no answer is expected elsewhere: it was renamed
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between tries when the way is broken
 LIMIT_PAUSE, LONGEST_LIMIT = 60.0, 3900.0  # seconds; a quota is reset within the hour
 _LIMIT_WORDS = ("rate limit", "abuse detection")
@@ -73,6 +74,12 @@ def _speaks_of_limits(trouble: Trouble) -> bool:
 
 def limit_pause(trouble: Trouble, tries: int) -> float:
     """Seconds until a limit is over, as GitHub says; `tries` counts from 0."""
+    told = _told(trouble)
+    return min(LIMIT_PAUSE * float(2**tries), LONGEST_LIMIT) if told is None else told
+
+
+def _told(trouble: Trouble) -> float | None:
+    """The seconds that GitHub asks for; None if it does not."""
     headers = trouble.headers
     after = headers.get("retry-after", "")
     if after.isdecimal():
@@ -81,7 +88,7 @@ def limit_pause(trouble: Trouble, tries: int) -> float:
     if headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal() and now:
         # Both are the server's own time, so that a wrong clock here does not matter.
         return max(0.0, int(reset) - now.timestamp()) + 1
-    return min(LIMIT_PAUSE * float(2**tries), LONGEST_LIMIT)
+    return None
 
 
 def retry_pause(trouble: Trouble, tries: int, jitter: float) -> float:
@@ -94,6 +101,34 @@ def retry_pause(trouble: Trouble, tries: int, jitter: float) -> float:
         return float(after) + 1
     ceiling = min(FIRST_PAUSE * float(2 ** min(tries, 10)), LONGEST_PAUSE)
     return ceiling * (0.5 + jitter / 2)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What one request has waited for so far, in seconds."""
+
+    tries: int = 0
+    pause: float = 0.0  # the newest
+    chosen: float = 0.0  # all those whose length was ours to choose
+    asked: float = 0.0  # all those that a limit's answer named
+
+    def then(self, trouble: Trouble, jitter: float) -> "Waits":
+        """With the pause before the next try."""
+        asked, chosen = 0.0, 0.0
+        if kind_of(trouble) is Kind.RETRY:
+            chosen = pause = retry_pause(trouble, self.tries, jitter)
+        else:
+            pause = limit_pause(trouble, self.tries)
+            asked, chosen = (0.0, pause) if _told(trouble) is None else (pause, 0.0)
+        return Waits(self.tries + 1, pause, self.chosen + chosen, self.asked + asked)
+
+    def within(self, patience: float, left: float) -> bool:
+        """Is the newest pause still worth it? `left` is what remains of the run's own time.
+
+        Of what GitHub asks for, as much as a quota takes to come back; of our own, `patience`.
+        """
+        short = self.pause <= max(left, LONGEST_PAUSE)
+        return short and self.chosen <= patience and self.asked <= LONGEST_LIMIT
 
 
 def server_time(headers: Mapping[str, str]) -> datetime | None:

@@ -4,7 +4,7 @@ The rollup is null while there are no checks. What cannot be read (a node the to
 fewer nodes than GitHub counts) becomes a check that never ends, so that it can't pass for green.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,16 +15,21 @@ from pydantic.alias_generators import to_camel
 
 from nightly_sync.checks.gate import GREEN
 from nightly_sync.checks.names import UNREADABLE
-from nightly_sync.forge.base import Check, CheckStatus, Rollup
+from nightly_sync.forge.base import Check, CheckStatus, Glance, Rollup
 from nightly_sync.forge.github.client import Client, Wire, parse
 from nightly_sync.forge.github.refusals import GitHubError
+from nightly_sync.forge.github.reply import server_time
 
 ACTIONS = "github-actions"
 _STILL = frozenset({"PENDING", "EXPECTED"})  # states of a commit status that is not over
 
 QUERY = """
-query($owner: String!, $name: String!, $oid: GitObjectID!, $after: String) {
-  repository(owner: $owner, name: $name) { object(oid: $oid) { ... on Commit {
+query($owner: String!, $name: String!, $oid: GitObjectID!, $after: String,
+    $number: Int!, $glance: Boolean!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) @include(if: $glance) {
+      closed headRefOid baseRefName labels(first: 100) { nodes { name } } }
+    object(oid: $oid) { ... on Commit {
     statusCheckRollup { contexts(first: 100, after: $after) {
       totalCount pageInfo { hasNextPage endCursor }
       nodes { __typename ... on Node { id }
@@ -192,6 +197,28 @@ def _newest(group: list[Context], attempt_of: Attempt) -> list[Context]:
     return _last(attempts) or group
 
 
+def replaced(
+    contexts: Iterable[Context], kept: Iterable[Context], attempt_of: Attempt
+) -> list[Context]:
+    """Those that a rerun replaced, as far as that is certain. Pure, but for `attempt_of`.
+
+    Where one attempt has two jobs of one name nobody can tell which of them ran again. `kept` is
+    what `newest` left; all others have been asked for their attempts there.
+    """
+    counted, runs = set(map(id, kept)), list(contexts)
+    gone = [item for item in runs if id(item) not in counted]
+    keys = {item.check().key for item in gone}
+    several = Counter(_place(i, attempt_of) for i in runs if i.check().key in keys)
+    return [item for item in gone if several[_place(item, attempt_of)] == 1]
+
+
+def _place(item: Context, attempt_of: Attempt) -> tuple[object, ...]:
+    """Name, suite and attempt; other Apps than Actions replace each run by the next."""
+    if isinstance(item, CheckRun) and item.app == ACTIONS:
+        return item.check().key, attempt_of(_number(item))
+    return item.check().key, id(item)
+
+
 def _number(run: CheckRun) -> int:
     return run.database_id or 0
 
@@ -204,6 +231,16 @@ def _last(attempts: dict[int, list[Context]]) -> list[Context]:
     return last if len(last) >= len(failed) else []
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """All pages of a rollup."""
+
+    contexts: list[Context]
+    unread: int  # how many there are that could not be read
+    at: datetime | None = None  # GitHub's own time of the first page
+    pull: Glance | None = None
+
+
 class Rollups:
     """Reads rollups; one GraphQL request for 100 checks."""
 
@@ -211,42 +248,49 @@ class Rollups:
         self._client = client
         self._attempts: dict[int, int | None] = {}
 
-    def read(self, sha: str) -> Found:
-        """The rollup of a commit; without checks if there are none, or if GitHub lacks it."""
-        contexts, unread = self._contexts(sha)
-        kept = newest(contexts, self._attempt)
-        counted = set(map(id, kept))
-        earlier = tuple(item.check() for item in contexts if id(item) not in counted)
-        checks = (*(item.check() for item in kept), *_unreadable(unread))
-        runs = [item for item in contexts if isinstance(item, CheckRun)]
-        statuses = [item for item in contexts if isinstance(item, StatusContext)]
+    def read(self, sha: str, number: int | None = None) -> Found:
+        """The rollup of a commit; without checks if there are none, or if GitHub lacks it.
+
+        With a number it has a glance at that pull request, which costs no request.
+        """
+        seen = self._seen(sha, number)
+        kept = newest(seen.contexts, self._attempt)
+        earlier = tuple(i.check() for i in replaced(seen.contexts, kept, self._attempt))
+        checks = (*(item.check() for item in kept), *_unreadable(seen.unread))
+        runs = [item for item in seen.contexts if isinstance(item, CheckRun)]
+        statuses = [item for item in seen.contexts if isinstance(item, StatusContext)]
         return Found(
-            Rollup(sha=sha, checks=checks, earlier=earlier),
+            Rollup(sha=sha, checks=checks, earlier=earlier, at=seen.at, pull=seen.pull),
             {run.check(): run.database_id for run in runs if run.database_id},
             {item.check(): item.description or "" for item in statuses},
             _workflow_runs(runs),
         )
 
-    def _contexts(self, sha: str) -> tuple[list[Context], int]:
-        """The checks, and how many there are that could not be read."""
+    def _seen(self, sha: str, number: int | None) -> _Seen:
+        first = self._page(sha, None, number)
         # By their ids: what moves between two pages must not be counted twice.
         found: dict[str, Context] = {}
-        after, total = None, 0
-        while page := self._page(sha, after):
+        total, page = 0, first.page
+        while page:
             found |= {node["id"]: _context(node) for node in page.nodes or () if node}
-            total = max(total, page.total_count)
-            after = page.page_info.end_cursor
-            if not page.page_info.has_next_page:
-                break
-        return list(found.values()), max(0, total - len(found))
+            total, info = max(total, page.total_count), page.page_info
+            page = self._page(sha, info.end_cursor).page if info.has_next_page else None
+        unread = max(0, total - len(found))
+        return _Seen(list(found.values()), unread, first.at, first.pull)
 
-    def _page(self, sha: str, after: str | None) -> "_Page | None":
+    def _page(self, sha: str, after: str | None, number: int | None = None) -> "_Answer":
         address, doing = self._client.address, f"read the checks of {sha[:12]}"
         names = {"owner": address.owner, "name": address.name}
-        data = self._client.graphql(QUERY, doing, **names, oid=sha, after=after)
-        commit = (data.get("repository") or {}).get("object") or {}
-        rollup = commit.get("statusCheckRollup")
-        return parse(_Page, rollup["contexts"], doing) if rollup else None
+        asked = {"oid": sha, "after": after, "number": number or 0, "glance": number is not None}
+        reply = self._client.graphql_reply(QUERY, doing, **names, **asked)
+        repository = reply.data.get("repository") or {}
+        rollup = (repository.get("object") or {}).get("statusCheckRollup")
+        pull = repository.get("pullRequest")
+        return _Answer(
+            page=parse(_Page, rollup["contexts"], doing) if rollup else None,
+            at=server_time(reply.headers),
+            pull=parse(_Pull, pull, doing).glance() if pull else None,
+        )
 
     def _attempt(self, job: int) -> int | None:
         """Which attempt of its workflow run a job belongs to; never changes."""
@@ -278,6 +322,37 @@ class _Page(_Camel):
     total_count: int
     page_info: _PageInfo
     nodes: tuple[dict[str, Any] | None, ...] | None = None
+
+
+class _Label(_Camel):
+    name: str
+
+
+class _Labels(_Camel):
+    nodes: tuple[_Label | None, ...] | None = None
+
+
+class _Pull(_Camel):
+    closed: bool
+    head_ref_oid: str
+    base_ref_name: str
+    labels: _Labels | None = None
+
+    def glance(self) -> Glance:
+        """The way the flow sees it."""
+        nodes = (self.labels.nodes if self.labels else None) or ()
+        labels = tuple(label.name for label in nodes if label)
+        head, target = self.head_ref_oid, self.base_ref_name
+        return Glance(open=not self.closed, labels=labels, head=head, target=target)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """One page of a rollup; None where there is no rollup."""
+
+    page: _Page | None
+    at: datetime | None
+    pull: Glance | None
 
 
 def _context(node: dict[str, Any]) -> Context:
