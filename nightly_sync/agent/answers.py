@@ -6,23 +6,12 @@ conflict. They are checked again by whoever recalls them. Deleting the folder fo
 
 import hashlib
 from pathlib import Path
-from typing import TypeVar
 
 from pydantic import ValidationError
 
-from nightly_sync.model import Model
+from nightly_sync.agent.acceptance import HunkAnswer, HunkTask
 
 FORMAT = "1"  # of what is asked and answered; another one forgets what was kept before
-Answer = TypeVar("Answer", bound=Model)
-
-
-def key(*parts: bytes) -> str:
-    """The name of an answer: a digest of all that it depends on, in order."""
-    digest = hashlib.sha256(FORMAT.encode())
-    for part in parts:
-        digest.update(b"%d:" % len(part))
-        digest.update(part)
-    return digest.hexdigest()
 
 
 class Answers:
@@ -31,20 +20,23 @@ class Answers:
     def __init__(self, folder: Path):
         self._folder = folder
 
-    def recall(self, name: str, kind: type[Answer]) -> Answer | None:
-        """The answer kept under a key; None if there is none, or none that can be read."""
-        file = self._file(name)
+    def recall(self, task: HunkTask) -> HunkAnswer | None:
+        """The answer to a task; None if none was kept, or none that can be read."""
+        file = self._file(task)
         try:
-            return kind.model_validate_json(file.read_bytes()) if file.exists() else None
+            return HunkAnswer.model_validate_json(file.read_bytes()) if file.exists() else None
         except ValidationError:
             return None
 
-    def keep(self, name: str, answer: Model) -> None:
+    def keep(self, task: HunkTask, answer: HunkAnswer) -> None:
         """Keep an answer, at once and whole: the run may be killed at any moment."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        draft = self._folder / f"{name}.new"
+        file = self._file(task)
+        draft = file.with_suffix(".new")
         draft.write_text(answer.model_dump_json(), "utf-8")
-        draft.replace(self._file(name))
+        draft.replace(file)
 
-    def _file(self, name: str) -> Path:
-        return self._folder / f"{name}.json"
+    def _file(self, task: HunkTask) -> Path:
+        """Named by the path and the very texts of the conflict."""
+        told = (FORMAT, task.path, task.parts, task.base, task.target, task.source)
+        return self._folder / f"{hashlib.sha256(repr(told).encode()).hexdigest()}.json"

@@ -7,10 +7,11 @@ or an API that refuses ends the asking and nothing else.
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from nightly_sync.agent.base import Ask, Body, Failure, Reply, fault, traced
-from nightly_sync.agent.budget import Meter, Spent
+from nightly_sync.agent.base import Ask, fault, traced
+from nightly_sync.agent.budget import Meter, Progress
 from nightly_sync.agent.facts import AgentFacts, AgentRefusal
 from nightly_sync.agent.loop import Agent, End, Ended, Task, converse
 from nightly_sync.agent.settings import AgentSettings
@@ -19,12 +20,6 @@ from nightly_sync.errors import ConfigError, SyncError
 from nightly_sync.paths import quote
 
 NAMED = 3  # files that are named where it was not asked about many
-Progress = Callable[[str, str, Spent], None]
-"""Hears of each addition to the bill: task, file, and the run's new total."""
-
-
-def _silent(task: str, file: str, total: Spent) -> None:
-    """Nobody listens."""
 
 
 @dataclass
@@ -40,7 +35,7 @@ class Assistant:
     skipped: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # by task and why
     refusals: list[AgentRefusal] = field(default_factory=list)
     rejected: Counter[str] = field(default_factory=Counter)  # answers sent back, by the problem
-    progress: Progress = _silent
+    progress: Progress = lambda *_: None
 
     @property
     def usable(self) -> bool:
@@ -78,37 +73,33 @@ class Assistant:
         """
         self.skipped.setdefault((task, why), []).append(file)
 
-    def _skipped(self) -> tuple[str, ...]:
-        unable = self.limit or self.problem
-        return tuple(
-            _not_asked(task, files, why or unable) for (task, why), files in self.skipped.items()
-        )
-
     def facts(self) -> AgentFacts:
         """The account, for the report and the metrics."""
-        meter = self.agent.meter if self.agent else None
+        meter = self.agent.meter if self.agent else Meter(self.settings)
         path = self.agent.transcript.path if self.agent else None
+        why_not = self.limit or self.problem
+        skipped = (_not_asked(*key, files, why_not) for key, files in self.skipped.items())
         return AgentFacts(
             enabled=self.settings.enabled,
             model=self.settings.model_id,
             problem=self.problem,
             limit=self.limit,
             commands_off=self.commands_off,
-            left=(*self.left, *self._skipped()),
+            left=(*self.left, *skipped),
             refusals=tuple(self.refusals),
             rejected=dict(sorted(self.rejected.items())),
-            spent=meter.total() if meter else Spent(),
-            by_task=meter.by_task() if meter else {},
-            by_file=meter.by_file() if meter else {},
+            spent=meter.total(),
+            by_task=meter.by_task(),
+            by_file=meter.by_file(),
             transcript=str(path) if path and path.exists() else "",
         )
 
 
-def _not_asked(task: str, files: list[str], why: str) -> str:
+def _not_asked(task: str, why: str, files: list[str], why_not: str) -> str:
     names = ", ".join(quote(name) for name in files[:NAMED])
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     count = "1 file" if len(files) == 1 else f"{len(files)} files"
-    return f"{task}: not asked about {count}, since {why}: {names}{more}"
+    return f"{task}: not asked about {count}, since {why or why_not}: {names}{more}"
 
 
 def hire(settings: AgentSettings, folder: Path, secret: Callable[[str], str]) -> Assistant:
@@ -119,33 +110,26 @@ def hire(settings: AgentSettings, folder: Path, secret: Callable[[str], str]) ->
         key = secret(settings.key) if settings.key else None
     except ConfigError as error:
         return Assistant(settings, problem=f"Claude was not asked: {error}")
-    return employ(settings, _Lazy(settings, key), folder / "transcript.jsonl", (key or "",))
+    # Hidden as it is sent: the file that a key is read from ends in a newline.
+    hidden = (key or "").strip()
+    return employ(settings, _lazily(settings, key), folder / "transcript.jsonl", hidden)
 
 
-def employ(
-    settings: AgentSettings, ask: Ask, transcript: Path, secrets: tuple[str, ...] = ()
-) -> Assistant:
-    """An assistant that is reached by `ask`. What is hidden of `secrets` is without blanks around.
-
-    A file that holds a key ends in a newline, which the key that is sent does not have.
-    """
+def employ(settings: AgentSettings, ask: Ask, transcript: Path, secret: str = "") -> Assistant:
+    """An assistant that is reached by `ask`; the transcript does not show `secret`."""
     made = Assistant(settings)
     meter = Meter(settings, on_progress=lambda *what: made.progress(*what))
-    made.agent = Agent(settings, ask, meter, Transcript(transcript, tuple(map(str.strip, secrets))))
+    made.agent = Agent(ask, meter, Transcript(transcript, secret))
     return made
 
 
-class _Lazy:
+def _lazily(settings: AgentSettings, key: str | None) -> Ask:
     """Connects when it is first asked: the SDK takes seconds to import."""
 
-    def __init__(self, settings: AgentSettings, key: str | None):
-        self._settings = settings
-        self._key = key
-        self._ask: Ask | None = None
+    @cache
+    def claude() -> Ask:
+        from nightly_sync.agent.client import connect
 
-    def __call__(self, body: Body, failed: Callable[[Failure], None]) -> Reply:
-        if self._ask is None:
-            from nightly_sync.agent.client import connect
+        return connect(settings, key)
 
-            self._ask = connect(self._settings, self._key)
-        return self._ask(body, failed)
+    return lambda body, seconds, failed: claude()(body, seconds, failed)

@@ -1,9 +1,11 @@
 """The words of a conversation: tools, the model's replies, and how it is asked."""
 
+import re
 import traceback
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -16,6 +18,7 @@ SAID = 300  # characters of an unexpected error
 FRAMES = 30  # of its traceback, which has a thousand where recursion went too deep
 
 Input = TypeVar("Input", bound=Model)
+Place = TypeVar("Place")
 Block = dict[str, Any]
 """A piece of a message, as the API writes it: text, tool_use, tool_result, thinking. Never changed
 in place."""
@@ -40,12 +43,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool. `schema` is the JSON schema of its input; build one with `tool`.
-
-    `run` gets the input as the model sent it. It returns an error result for what the model can
-    put right; a SyncError becomes one as well, and so does one of FAULTS, with its traceback.
-    Anything else it raises escapes.
-    """
+    """One tool. `schema` is the JSON schema of its input; build one with `tool` or an `Action`."""
 
     name: str
     description: str
@@ -53,13 +51,18 @@ class Tool:
     run: Callable[[Mapping[str, Any]], ToolResult]
 
     def call(self, given: Mapping[str, Any]) -> ToolResult:
-        """Run on what the model sent; a SyncError or a fault is a result that the model reads."""
+        """Run on what the model sent.
+
+        A SyncError is a result that the model reads, and so is one of FAULTS, with its traceback.
+        Anything else escapes.
+        """
         try:
             return self.run(given)
         except SyncError as error:
             return ToolResult(str(error), is_error=True)
         except FAULTS as error:
-            return _failed(self.name, error)
+            said = f"{self.name} failed on this input by a fault of its own ({fault(error)})."
+            return ToolResult(f"{said} Try another way.", is_error=True, fault=traced(error))
 
 
 def tool(
@@ -77,9 +80,18 @@ def tool(
     return Tool(name, description, takes.model_json_schema(), checked)
 
 
-def _failed(name: str, error: Exception) -> ToolResult:
-    said = f"{name} failed on this input by a fault of its own ({fault(error)}). Try another way."
-    return ToolResult(said, is_error=True, fault=traced(error))
+class Action(Model, Generic[Place]):
+    """A tool as one class: its name and text are the tool's, its fields the input."""
+
+    @abstractmethod
+    def run(self, place: Place) -> ToolResult:
+        """What it does, on what the conversation works on."""
+
+    @classmethod
+    def on(cls, place: Place) -> Tool:
+        """The tool, over one place: `ReadFile` is `read_file`."""
+        name = re.sub("(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+        return tool(name, str(cls.__doc__), cls, lambda given: given.run(place))
 
 
 def traced(error: Exception) -> str:
@@ -114,11 +126,6 @@ class Reply:
     explanation: str = ""  # why the model refused
 
     @property
-    def text(self) -> str:
-        """What it says, without thinking and calls."""
-        return "\n".join(block["text"] for block in self.content if block["type"] == "text")
-
-    @property
     def calls(self) -> tuple[Block, ...]:
         """The tools it wants to use, in order."""
         return tuple(block for block in self.content if block["type"] == "tool_use")
@@ -136,10 +143,11 @@ class Failure:
 class Ask(Protocol):
     """How a conversation reaches the model."""
 
-    def __call__(self, body: Body, failed: Callable[[Failure], None]) -> Reply:
+    def __call__(self, body: Body, seconds: float, failed: Callable[[Failure], None]) -> Reply:
         """Send a request until it is answered; `failed` hears of each try that was not.
 
-        A conversation too long for the model comes back as an empty reply with the stop reason
-        model_context_window_exceeded. Raises SyncError if asking again is of no use, Unreachable
-        if the model stayed out of reach; what `failed` raises passes through.
+        All tries together end after so many `seconds`. A conversation too long for the model comes
+        back as an empty reply with the stop reason model_context_window_exceeded. Raises SyncError
+        if asking again is of no use, Unreachable if the model stayed out of reach; what `failed`
+        raises passes through.
         """

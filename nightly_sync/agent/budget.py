@@ -3,13 +3,10 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from threading import Lock
-from typing import Literal
 
 from nightly_sync.agent.settings import AgentSettings, Price
 from nightly_sync.model import Model
 
-Limit = Literal["turns", "minutes", "tokens", "money"]
 MILLION = 1_000_000
 
 
@@ -39,82 +36,48 @@ class Spent(Model):
         return self.read + self.output
 
     def __add__(self, other: "Spent") -> "Spent":
-        known = None not in (self.money, other.money)
-        return Spent(
-            input=self.input + other.input,
-            output=self.output + other.output,
-            cache_read=self.cache_read + other.cache_read,
-            cache_write=self.cache_write + other.cache_write,
-            turns=self.turns + other.turns,
-            retries=self.retries + other.retries,
-            seconds=self.seconds + other.seconds,
-            money=(self.money or 0.0) + (other.money or 0.0) if known else None,
-        )
+        pairs = ((name, mine, getattr(other, name)) for name, mine in self)
+        return Spent(**{name: None if None in (a, b) else a + b for name, a, b in pairs})
 
 
 def priced(spent: Spent, price: Price | None) -> Spent:
     """The same with its cost in money."""
-    return spent.model_copy(update={"money": _cost(spent, price)})
-
-
-def _cost(spent: Spent, price: Price | None) -> float | None:
-    if not spent.tokens:
-        return 0.0
-    if price is None:
-        return None
-    return (
-        spent.input * price.input
-        + spent.output * price.output
-        + spent.cache_read * price.cache_read
-        + spent.cache_write * price.cache_write
-    ) / MILLION
+    money = None
+    if price or not spent.tokens:
+        money = sum(getattr(spent, kind) * each for kind, each in price or ()) / MILLION
+    return spent.model_copy(update={"money": money})
 
 
 class BudgetSpent(Exception):
     """A limit is reached: the conversation ends here, what was done so far stays."""
 
-    def __init__(self, limit: Limit, allowed: float):
-        super().__init__(f"the limit of {allowed:g} {limit} is reached")
-        self.limit = limit
 
-
-def _ignore(task: str, file: str, total: Spent) -> None:
-    """Progress that nobody follows."""
+Progress = Callable[[str, str, Spent], None]
+"""Hears of each addition to the bill: task, file, and the run's new total."""
 
 
 class Meter:
-    """Adds up what a run spends, by task and file, and knows its limits. For several threads.
-
-    `on_progress` hears of each addition: task, file, and the run's new total.
-    """
+    """Adds up what a run spends, by task and file, and knows its limits."""
 
     def __init__(
         self,
         settings: AgentSettings,
         clock: Callable[[], float] = time.monotonic,
-        on_progress: Callable[[str, str, Spent], None] = _ignore,
+        on_progress: Progress = lambda *_: None,
     ):
         self.clock = clock
-        self._settings = settings
+        self.settings = settings
         self._on_progress = on_progress
-        self._ledger: dict[tuple[str, str], Spent] = {}
-        self._lock = Lock()
+        self._ledger: dict[tuple[str, str], Spent] = defaultdict(Spent)
 
     def add(self, task: str, file: str, spent: Spent) -> None:
         """Put it on the bill."""
-        with self._lock:
-            before = self._ledger.get((task, file), Spent())
-            self._ledger[task, file] = before + spent
+        self._ledger[task, file] += spent
         self._on_progress(task, file, self.total())
-
-    def price(self, spent: Spent) -> Spent:
-        """The same with its cost at the model's price."""
-        return priced(spent, self._settings.price)
 
     def total(self) -> Spent:
         """The whole run."""
-        with self._lock:
-            return sum(self._ledger.values(), Spent())
+        return sum(self._ledger.values(), Spent())
 
     def by_task(self) -> dict[str, Spent]:
         """Each kind of task, in the order they began."""
@@ -126,15 +89,19 @@ class Meter:
 
     def _grouped(self, part: int) -> dict[str, Spent]:
         groups: dict[str, Spent] = defaultdict(Spent)
-        with self._lock:
-            for where, spent in self._ledger.items():
-                groups[where[part]] += spent
+        for where, spent in self._ledger.items():
+            groups[where[part]] += spent
         return dict(groups)
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the limit on time."""
+        return self.settings.minutes * 60 - self.total().seconds
 
     def check(self, pause: float = 0.0) -> None:
         """Raise BudgetSpent if a limit is reached, or would be after so many seconds."""
-        total, limits = self.total(), self._settings
-        reached: tuple[tuple[Limit, float, float | None], ...] = (
+        total, limits = self.total(), self.settings
+        reached = (
             ("turns", total.turns, limits.turns),
             ("minutes", (total.seconds + pause) / 60, limits.minutes),
             ("tokens", total.tokens, limits.tokens),
@@ -142,7 +109,7 @@ class Meter:
         )
         for limit, used, allowed in reached:
             if allowed is not None and used >= allowed:
-                raise BudgetSpent(limit, allowed)
+                raise BudgetSpent(f"the limit of {allowed:g} {limit} is reached")
 
 
 class Account:
@@ -159,6 +126,6 @@ class Account:
         now = self.meter.clock()
         timed = spent.model_copy(update={"seconds": now - self._since})
         self._since = now
-        item = self.meter.price(timed)
+        item = priced(timed, self.meter.settings.price)
         self.spent += item
         self.meter.add(*self._where, item)

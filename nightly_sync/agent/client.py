@@ -5,42 +5,33 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex, Timeout
+from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
 
 from nightly_sync.agent.settings import AgentSettings
-from nightly_sync.agent.stream import LONGEST_ANSWER, REAL, Claude, Client, Timing
+from nightly_sync.agent.stream import Claude, Client
 from nightly_sync.errors import ConfigError
 
-CONNECT = 10.0  # seconds
-READ = 300.0  # without a byte; the API sends pings while the model thinks
 # The SDK would take these from the environment, and send the key or the headers there unasked.
 _ADDRESSES = ("ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL")
 _HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
-_Made = tuple[Client, tuple[type[Exception], ...]]  # and the errors of the cloud's own library
 _CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
+_Made = tuple[Client, tuple[type[Exception], ...]]  # and the errors of the cloud's own library
 
 
-def connect(
-    settings: AgentSettings, key: str | None, timing: Timing = REAL, read: float = READ
-) -> Claude:
+def connect(settings: AgentSettings, key: str | None) -> Claude:
     """Claude, asked with `key`: what the setting `key` refers to, None if that is null.
 
     Keys, addresses and headers that the SDK would take from the environment by itself are given
-    or refused; only where `key` is null, the cloud's own library looks for credentials. `read` is
-    the longest silence, in seconds. Raises ConfigError for what cannot work: no key or none that
-    fits into a header, a missing package, no credentials.
+    or refused; only where `key` is null, the cloud's own library looks for credentials. Raises
+    ConfigError for what cannot work: no key or none that fits into a header, a missing package,
+    no credentials.
     """
     _check_environment(settings)
-    common: dict[str, Any] = {
-        "max_retries": 0,
-        "timeout": Timeout(read, connect=CONNECT),
-        "open_telemetry": False,
-        "base_url": settings.base_url or None,
-    }
     usable = None if key is None else _usable(key, settings)
+    base_url = settings.base_url or None
+    common = {"max_retries": 0, "open_telemetry": False, "base_url": base_url}
     client, outages = _CLIENTS[settings.provider](settings, usable, common)
-    longest = min(LONGEST_ANSWER, settings.minutes * 60)
-    return Claude(client, timing, outages, longest)
+    return Claude(client, settings.stall_seconds, outages=outages)
 
 
 def _anthropic(settings: AgentSettings, key: str | None, common: dict[str, Any]) -> _Made:

@@ -1,12 +1,14 @@
 """The tool that runs a configured command in the sandbox, and undoes what it may not change."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pydantic import Field
 
 from nightly_sync.agent.base import Tool, ToolResult, tool
 from nightly_sync.agent.bench import Bench
+from nightly_sync.agent.briefing import listed
 from nightly_sync.agent.data import Marker, clean
 from nightly_sync.agent.inside import Refused, shown
 from nightly_sync.agent.originals import Originals, Settled
@@ -14,8 +16,6 @@ from nightly_sync.agent.sandbox import Sandbox
 from nightly_sync.agent.sandbox_settings import AgentCommand
 from nightly_sync.commands import CommandResult
 from nightly_sync.model import Model
-
-NAMED = 50  # paths in an answer
 
 
 class RunCommand(Model):
@@ -27,22 +27,36 @@ class RunCommand(Model):
     )
 
 
-def running(
-    bench: Bench, commands: Sequence[AgentCommand], sandbox: Sandbox, originals: Originals
-) -> tuple[Tool, ...]:
-    """`run_command`, if there is a command to run."""
-    by_name = {command.name: command for command in commands}
-    listed = "; ".join(_described(command) for command in commands)
+@dataclass(frozen=True)
+class Commands:
+    """What may be run, and where."""
 
-    def run(given: RunCommand) -> ToolResult:
-        command = by_name.get(given.command)
+    bench: Bench
+    commands: Sequence[AgentCommand]
+    sandbox: Sandbox
+    originals: Originals
+
+    def tool(self) -> Tool:
+        """`run_command`."""
+        names = "; ".join(map(_described, self.commands))
+        what = f"Run a command at the top of the checkout and wait for its end: {names}."
+        return tool("run_command", what, RunCommand, self._run)
+
+    def _run(self, given: RunCommand) -> ToolResult:
+        command = next((item for item in self.commands if item.name == given.command), None)
         if command is None:
-            raise Refused(f"No command is called {clean(given.command)[:100]!r}: {listed}.")
+            raise Refused(f"No command is called {clean(given.command)[:100]!r}.")
         words = _words(command, given.arguments)
-        return _run(bench, command, words, sandbox, originals)
-
-    what = f"Run a command at the top of the checkout and wait for its end: {listed}."
-    return (tool("run_command", what, RunCommand, run),) if commands else ()
+        self.sandbox.hand_over()
+        before = self.originals.before()
+        try:
+            result = self.sandbox.run(words, command.timeout_seconds)
+        finally:
+            by = f"command {command.name}"
+            settled = self.originals.settle(before, self.bench.guard, by)
+        marker = self.bench.marker
+        output = marker.wrap(f"output of {command.name}", result.output, keep="end")
+        return ToolResult("\n".join([_ending(command, result), *_effects(marker, settled), output]))
 
 
 def _described(command: AgentCommand) -> str:
@@ -59,25 +73,6 @@ def _words(command: AgentCommand, arguments: Sequence[str]) -> list[str]:
     return [*shlex.split(command.run), *arguments]
 
 
-def _run(
-    bench: Bench,
-    command: AgentCommand,
-    words: Sequence[str],
-    sandbox: Sandbox,
-    originals: Originals,
-) -> ToolResult:
-    sandbox.hand_over()
-    before = originals.before()
-    try:
-        result = sandbox.run(words, command.timeout_seconds)
-    finally:
-        settled = originals.settle(before, bench.guard, f"command {command.name}")
-    output = bench.marker.wrap(f"output of {command.name}", result.output, keep="end")
-    return ToolResult(
-        "\n".join([_ending(command, result), *_effects(bench.marker, settled), output])
-    )
-
-
 def _ending(command: AgentCommand, result: CommandResult) -> str:
     if result.timed_out:
         return f"{command.name} was stopped after {command.timeout_seconds:g} s."
@@ -86,13 +81,7 @@ def _ending(command: AgentCommand, result: CommandResult) -> str:
 
 def _effects(marker: Marker, settled: Settled) -> Iterator[str]:
     if settled.changed:
-        yield marker.wrap("paths it changed, made or removed", _some(map(shown, settled.changed)))
+        yield marker.wrap("paths it changed, made or removed", listed(map(shown, settled.changed)))
     if settled.refused:
         lines = (f"{shown(item.path)}: {item.reason}" for item in settled.refused)
-        yield marker.wrap("changes that were undone, and why they may not be", _some(lines))
-
-
-def _some(lines: Iterable[str]) -> str:
-    listed = list(lines)
-    more = [f"... and {len(listed) - NAMED} more"] if len(listed) > NAMED else []
-    return "\n".join([*listed[:NAMED], *more])
+        yield marker.wrap("changes that were undone, and why they may not be", listed(lines))

@@ -4,7 +4,7 @@ Every tool_use is answered by one tool_result in the message after it, and roles
 refuses anything else. All here keeps both.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ CHARACTERS = 4  # to a token, roughly; only to tell whether clearing is worth a 
 WORTH = 0.1  # of the limit that clearing must free
 _EPHEMERAL = {"cache_control": {"type": "ephemeral"}}
 _THINKING = ("thinking", "redacted_thinking")
+# An answer that was cut short can end in these, without what makes them valid.
+_PROOF = {"text": "text", "thinking": "signature"}
 
 
 def text_block(text: str) -> Block:
@@ -54,10 +56,6 @@ def returnable(content: Iterable[Block]) -> list[Block]:
     return [block for block in content if block.get(_PROOF.get(block["type"], "type"))]
 
 
-# An answer that was cut short can end in these, without what makes them valid.
-_PROOF = {"text": "text", "thinking": "signature"}
-
-
 def marked(messages: Messages) -> list[Message]:
     """With cache marks on the last two user messages.
 
@@ -65,13 +63,11 @@ def marked(messages: Messages) -> list[Message]:
     marked again since the API looks for an older entry only 20 blocks back from a mark ("Prompt
     caching"), and a message may hold more results than that.
     """
-    users = [at for at, message in enumerate(messages) if message["role"] == "user"][-2:]
-    return [_mark(message) if at in users else message for at, message in enumerate(messages)]
-
-
-def _mark(message: Message) -> Message:
-    *others, last = message["content"]
-    return {**message, "content": [*others, {**last, **_EPHEMERAL}]}
+    new = list(messages)
+    for at in [at for at, message in enumerate(messages) if message["role"] == "user"][-2:]:
+        *others, last = new[at]["content"]
+        new[at] = {**new[at], "content": [*others, {**last, **_EPHEMERAL}]}
+    return new
 
 
 def system_blocks(text: str) -> list[Block]:
@@ -85,7 +81,7 @@ class Cleared:
 
     messages: Messages
     results: int  # how many were cleared
-    freed: int  # characters
+    freed: int  # characters of them
 
     def worthwhile(self, limit: int) -> bool:
         """Does it free enough, with a limit of so many tokens, to pay for a cold cache?"""
@@ -98,34 +94,19 @@ def cleared(messages: Messages, keep: int = KEEP) -> Cleared:
     Thinking after the first change goes too: newer models refuse a thinking block if anything
     before it is not as it was ("Preserved thinking").
     """
-    old = _clearable(messages, keep)
-    if not old:
-        return Cleared(messages, 0, 0)
-    first, after = min(old)[0], Messages()
-    for at, message in enumerate(messages):
-        blocks = (_replaced(block, (at, i) in old) for i, block in enumerate(message["content"]))
-        kept = [block for block in blocks if at <= first or block["type"] not in _THINKING]
-        after = added(after, message["role"], kept)
-    return Cleared(after, len(old), _length(messages) - _length(after))
-
-
-def _clearable(messages: Messages, keep: int) -> set[tuple[int, int]]:
-    """Message and block of each old result that is worth clearing."""
-    results = [
-        (at, i)
-        for at, message in enumerate(messages)
-        for i, block in enumerate(message["content"])
-        if block["type"] == "tool_result"
-    ]
-    old = results[: max(0, len(results) - keep)]
-    return {(at, i) for at, i in old if len(messages[at]["content"][i]["content"]) > len(CLEARED)}
-
-
-def _replaced(block: Block, old: bool) -> Block:
-    return {**block, "content": CLEARED} if old else block
-
-
-def _length(messages: Sequence[Message]) -> int:
-    """Characters of results and thinking: what clearing can free."""
-    blocks = (block for message in messages for block in message["content"])
-    return sum(len(block.get("content") or block.get("thinking") or "") for block in blocks)
+    results = [block for item in messages for block in item["content"] if "tool_use_id" in block]
+    old = {
+        block["tool_use_id"]: len(block["content"]) - len(CLEARED)
+        for block in results[: max(0, len(results) - keep)]
+        if len(block["content"]) > len(CLEARED)
+    }
+    after, changed = Messages(), False
+    for message in messages:
+        blocks = [
+            {**block, "content": CLEARED} if block.get("tool_use_id") in old else block
+            for block in message["content"]
+            if not (changed and block["type"] in _THINKING)
+        ]
+        changed = changed or blocks != message["content"]
+        after = added(after, message["role"], blocks)
+    return Cleared(after, len(old), sum(old.values()))

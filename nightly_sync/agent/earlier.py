@@ -4,7 +4,7 @@ Its reasons are on the machine it ran on, so this is told apart from what the ru
 fallback make of the same hunks today: no text of the merge is said to be theirs unless it is. Pure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nightly_sync.agent.acceptance import HunkTask, cut
 from nightly_sync.config import Fallback
@@ -34,23 +34,18 @@ def described(
     a hunk is left to it.
     """
     asked = dict(zip(conflict.open, task.hunks, strict=True))
-    texts = {at: _text(hunk, known.get(at), fallback) for at, hunk in asked.items()}
-    complete = [text for text in texts.values() if text is not None]
-    if pushed is not None and len(complete) == len(texts) and _is(task, complete, pushed):
-        return Resolved(known)
-    if pushed is None:  # a later rule moved or removed it
+    today = {at: _text(hunk, known.get(at), fallback) for at, hunk in asked.items()}
+    # Without the file, a later rule moved or removed it.
+    if pushed is None or _is(task, list(today.values()), pushed):
         return Resolved(known)
     found = cut(task, pushed)
-    if found is None:  # a formatter went over it
-        return Resolved({at: _somehow(hunk) for at, hunk in asked.items()}, pushed)
-    standing = dict(zip(conflict.open, found, strict=True))
-    return Resolved(
-        {
-            at: _told(hunk, standing[at], known.get(at))
-            for at, hunk in asked.items()
-            if at in known or not _alike(texts[at], standing[at])
-        }
-    )
+    if found is None:  # a formatter went over it: the texts do no more than to count lines
+        return Resolved({at: _whole(hunk) for at, hunk in asked.items()}, pushed)
+    told = dict(known)
+    for (at, hunk), text in zip(asked.items(), found, strict=True):
+        if not _alike(today[at], text):
+            told[at] = proposed(NAME, hunk, text, EVIDENCE)
+    return Resolved(told)
 
 
 def _text(hunk: Hunk, answer: Resolution | None, fallback: Fallback) -> bytes | None:
@@ -60,9 +55,11 @@ def _text(hunk: Hunk, answer: Resolution | None, fallback: Fallback) -> bytes | 
     return {"source": hunk.source, "target": hunk.target}.get(fallback)
 
 
-def _is(task: HunkTask, texts: list[bytes], pushed: bytes) -> bool:
+def _is(task: HunkTask, texts: Sequence[bytes | None], pushed: bytes) -> bool:
     """Is the pushed file made of these texts, but for the work of a formatter?"""
-    whole = hunks.assemble(task.parts, lambda index, _: texts[index])
+    if None in texts:
+        return False
+    whole = hunks.assemble(task.parts, lambda index, _: texts[index] or b"")
     return _alike(whole, pushed) or (task.python and same_code(whole, pushed))
 
 
@@ -71,30 +68,18 @@ def _alike(one: bytes | None, other: bytes) -> bool:
     return one is not None and one.rstrip(b"\r\n") == other.rstrip(b"\r\n")
 
 
-def _told(hunk: Hunk, text: bytes, known: Resolution | None) -> Resolution:
-    same = known is not None and _alike(chosen(hunk, known), text)
-    return known if known and same else _earlier(hunk, text)
+def _whole(hunk: Hunk) -> Resolution:
+    made = proposed(NAME, hunk, hunk.source, EVIDENCE)
+    return made.model_copy(update={"take": Take.TEXT, "text": hunk.source})
 
 
-def _earlier(hunk: Hunk, text: bytes) -> Resolution:
-    take = side_of(hunk, text)
-    kept = text if take is Take.TEXT else None
-    return Resolution(rule=NAME, take=take, evidence=EVIDENCE, status=Status.PROPOSAL, text=kept)
-
-
-def _somehow(hunk: Hunk) -> Resolution:
-    """The file is known as a whole only; the text here does no more than to count lines."""
-    proposal = Status.PROPOSAL
-    return Resolution(
-        rule=NAME, take=Take.TEXT, evidence=EVIDENCE, status=proposal, text=hunk.source
-    )
-
-
-def side_of(hunk: Hunk, text: bytes) -> Take:
-    """The side that has this very text for a hunk; TEXT if none has.
+def proposed(rule: str, hunk: Hunk, text: bytes, evidence: str) -> Resolution:
+    """A text for a hunk; called a side's if that has this very text.
 
     At the end of a file git adds a newline to hunks that have none.
     """
     sides = {hunk.base: Take.BASE, hunk.target: Take.TARGET, hunk.source: Take.SOURCE}
     whole = text + b"\n" if text and not text.endswith(b"\n") else text
-    return sides.get(text) or sides.get(whole, Take.TEXT)
+    take = sides.get(text) or sides.get(whole, Take.TEXT)
+    kept = text if take is Take.TEXT else None
+    return Resolution(rule=rule, take=take, evidence=evidence, status=Status.PROPOSAL, text=kept)

@@ -1,44 +1,150 @@
-"""Tools over the files of the checkout: list, read, edit by exact replacement, create."""
+"""Tools over the files of the checkout: list, read, search, edit, create, delete.
+
+A search is grep's, in a process of its own with limits: a pattern that takes forever must not hold
+up the run. grep does not follow links it meets, and the folder it starts in is checked here.
+"""
 
 import re
 from difflib import SequenceMatcher
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pydantic import Field
 
-from nightly_sync import git
-from nightly_sync.agent.base import Tool, ToolResult, tool
+from nightly_sync import paths
+from nightly_sync.agent.base import Action, ToolResult
 from nightly_sync.agent.bench import Bench
 from nightly_sync.agent.data import clean
 from nightly_sync.agent.files import Found
-from nightly_sync.agent.git_tools import commit_named
-from nightly_sync.agent.inside import Refused, is_git, normal, shown
-from nightly_sync.model import Model
+from nightly_sync.agent.inside import Refused, is_git, shown
+from nightly_sync.agent.look import (
+    FirstLine,
+    Inside,
+    Lines,
+    Needle,
+    ends_in_crlf,
+    matches,
+    matching,
+    numbered,
+)
+from nightly_sync.checks.logs import lines_of
+from nightly_sync.commands import CommandResult, run_command
 
 LISTED = 1000  # names
 WRITTEN = 1_000_000  # characters of one edit
+TIMEOUT = 20.0  # seconds of a search
+MEMORY = 256 * 1024 * 1024  # bytes; a regex can ask for any amount
+PER_FILE = 50  # matching lines
+FOUND = 1 << 20  # bytes of what grep prints
+_GREP = ("-rnHIZs", "--devices=skip", "--exclude-dir=.git", f"--max-count={PER_FILE}")
+# In the C locale every byte is a character, so that odd bytes make no file a binary one.
+_PLAIN = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 PATH = "Path from the top of the checkout; one in double quotes is read as git quotes odd names."
 
 
-class ListFiles(Model):
-    """Input of `list_files`."""
+class ListFiles(Action[Bench]):
+    """List a folder of the checkout, or all files below it."""
 
-    path: str = Field("", description=f"A folder; empty for the top. {PATH}")
+    path: Inside = Field("", description=f"A folder; empty for the top. {PATH}")
     recursive: bool = Field(False, description="Every file below it, not only what lies in it.")
 
+    def run(self, place: Bench) -> ToolResult:
+        files = place.files
+        found = files.walk(self.path) if self.recursive else files.entries(self.path)
+        names = sorted(_listed(item) for item in found if not is_git(item.name.split("/")[-1]))
+        more = f", the first {LISTED} of {len(names)}" if len(names) > LISTED else ""
+        label = f"names in {shown(self.path) or 'the top'}{more}"
+        return ToolResult(place.marker.wrap(label, "\n".join(names[:LISTED])))
 
-class ReadFile(Model):
-    """Input of `read_file`."""
 
-    path: str = Field(description=PATH)
-    first_line: int = Field(1, ge=1, description="Number of the first line wanted.")
-    lines: int = Field(400, ge=1, le=2000, description="How many lines.")
-    revision: str = Field("", description="Read it as it is in this commit, not in the checkout.")
+def _listed(item: Found) -> str:
+    if item.target is not None:
+        return f"{shown(item.name)} -> {shown(item.target)}"
+    return shown(item.name) + ("/" if item.is_folder else "" if item.is_file else " (no file)")
 
 
-class EditFile(Model):
-    """Input of `edit_file`."""
+class ReadFile(Action[Bench]):
+    """Read lines of a text file of the checkout, numbered (the numbers are not part of it)."""
 
-    path: str = Field(description=PATH)
+    path: Inside = Field(description=PATH)
+    first_line: FirstLine = 1
+    lines: Lines = 400
+
+    def run(self, place: Bench) -> ToolResult:
+        content, what = place.files.read(self.path), shown(self.path)
+        return numbered(place.marker, what, content, self.first_line, self.lines)
+
+
+class Search(Action[Bench]):
+    """Find lines in the checkout's text files that hold a text."""
+
+    text: Needle
+    path: Inside = Field("", description="Only in this file or folder; empty for everywhere.")
+    regex: bool = Field(False, description="The text is an extended regular expression (grep -E).")
+    ignore_case: bool = Field(False, description="Upper and lower case are the same.")
+
+    def run(self, place: Bench) -> ToolResult:
+        found = place.files.look(self.path)
+        if not (found.is_folder or found.is_file):
+            raise Refused(f"{shown(self.path)} is no file and no folder; links are not followed.")
+        options = ["-E" if self.regex else "-F", *(["-i"] if self.ignore_case else [])]
+        where = f"./{paths.fs_name(self.path)}"
+        result, out = _grep(place.files.top, [*options, "-e", self.text, "--", where])
+        lines = matches(out)
+        if not lines and result.code != 1:
+            raise Refused(_failure(result))
+        end = "; the search was cut short" if result.timed_out else ""
+        what = f"{self.text!r} (at most {PER_FILE} a file{end})"
+        return matching(place.marker, what, lines)
+
+
+def _grep(top: Path, words: list[str]) -> tuple[CommandResult, bytes]:
+    """How it ended, and the beginning of what it printed."""
+    command = ["prlimit", f"--as={MEMORY}", "--", "grep", *_GREP, *words]
+    with TemporaryDirectory(prefix="nightly-sync-search-") as scratch:
+        log = Path(scratch) / "matches"
+        result = run_command(command, top, TIMEOUT, log, env=_PLAIN)
+        with log.open("rb") as file:
+            return result, file.read(FOUND)
+
+
+def _failure(result: CommandResult) -> str:
+    if result.timed_out:
+        return f"The search took over {TIMEOUT:g} s; look for plain text, or in one folder."
+    said = clean(result.output).strip()[-300:]
+    return f"The search failed: {said or f'grep ended with {result.code}'}"
+
+
+class ReadLog(Action[Bench]):
+    """Read the log of a failed check, of which the task shows excerpts: its lines, numbered."""
+
+    check: str = Field(description="Name of the check, as the task gives it.")
+    text: str = Field("", max_length=1000, description="Only lines with this text, in any case.")
+    first_line: FirstLine = 1
+    lines: Lines = 400
+
+    def run(self, place: Bench) -> ToolResult:
+        if self.check not in place.logs:
+            known = place.marker.wrap("checks with a log", "\n".join(place.logs))
+            raise Refused(f"No check of this name has a log.\n{known}")
+        texts = (file.read_text("utf-8", "replace") for file in place.logs[self.check])
+        every = [line for text in texts for line in lines_of(text)]
+        wanted = self.text.casefold()
+        found = [
+            f"{at}\t{line}"
+            for at, line in enumerate(every, 1)
+            if at >= self.first_line and wanted in line.casefold()
+        ]
+        some = f", the first {self.lines} of {len(found)}" if len(found) > self.lines else ""
+        what = f" with {self.text!r}" if self.text else ""
+        label = f"log of {self.check}, {len(every)} lines: those{what} from {self.first_line}{some}"
+        return ToolResult(place.marker.wrap(label, "\n".join(found[: self.lines])))
+
+
+class EditFile(Action[Bench]):
+    """Replace an exact text in a file. Refused unless it occurs exactly `count` times."""
+
+    path: Inside = Field(description=PATH)
     old: str = Field(
         min_length=1,
         max_length=WRITTEN,
@@ -48,170 +154,76 @@ class EditFile(Model):
     new: str = Field(max_length=WRITTEN, description="The text to stand there instead.")
     count: int = Field(1, ge=1, description="How often the old text must occur; all are replaced.")
 
+    def run(self, place: Bench) -> ToolResult:
+        place.guard.check(self.path, "edit_file")
+        content, name = place.files.read(self.path), shown(self.path)
+        if b"\0" in content:
+            raise Refused(f"{name} is binary.")
+        changed, found = _replaced(content, self.old.encode(), self.new.encode())
+        if found != self.count or changed == content:
+            raise Refused(self._problem(name, found))
+        place.files.replace(self.path, changed)
+        return _done(place, self.path, f"changed in {found} place{'s' * (found > 1)}")
 
-class CreateFile(Model):
-    """Input of `create_file`."""
+    def _problem(self, name: str, found: int) -> str:
+        if found == self.count:
+            return "The old text and the new one are the same; nothing was changed."
+        hint = "read the file again" if not found else "give more of the text around it, or count"
+        said = f"The old text occurs {found} times in {name}, not {self.count}"
+        return f"{said}; nothing was changed: {hint}."
 
-    path: str = Field(description=f"It must not exist yet, or be empty. {PATH}")
+
+class CreateFile(Action[Bench]):
+    """Create a text file, and the folders it lies in."""
+
+    path: Inside = Field(description=f"It must not exist yet, or be empty. {PATH}")
     content: str = Field(max_length=WRITTEN, description="The whole content.")
 
-
-def reading(bench: Bench) -> tuple[Tool, ...]:
-    """`list_files` and `read_file`."""
-    return (
-        tool(
-            "list_files",
-            "List a folder of the checkout, or all files below it.",
-            ListFiles,
-            lambda given: _list(bench, given),
-        ),
-        tool(
-            "read_file",
-            "Read lines of a text file, numbered (the numbers are not part of it).",
-            ReadFile,
-            lambda given: _read(bench, given),
-        ),
-    )
+    def run(self, place: Bench) -> ToolResult:
+        place.guard.check(self.path, "create_file")
+        files = place.files
+        write = files.replace if files.is_empty(self.path) else files.create
+        write(self.path, self.content.encode())
+        return _done(place, self.path, "created")
 
 
-def writing(bench: Bench) -> tuple[Tool, ...]:
-    """`edit_file` and `create_file`; the guard decides on each path."""
-    return (
-        tool(
-            "edit_file",
-            "Replace an exact text in a file. Refused unless it occurs exactly `count` times.",
-            EditFile,
-            lambda given: _edit(bench, given),
-        ),
-        tool(
-            "create_file",
-            "Create a text file, and the folders it lies in.",
-            CreateFile,
-            lambda given: _create(bench, given),
-        ),
-    )
+class DeleteFile(Action[Bench]):
+    """Delete a file that the merge left behind although one side deleted it."""
+
+    path: Inside = Field(description=PATH)
+
+    def run(self, place: Bench) -> ToolResult:
+        place.guard.check(self.path, "delete_file")
+        place.files.remove(self.path)
+        return _done(place, self.path, "deleted")
 
 
-def _list(bench: Bench, given: ListFiles) -> ToolResult:
-    folder = normal(given.path)
-    found = bench.files.walk(folder) if given.recursive else iter(bench.files.entries(folder))
-    names = [_listed(item) for item in found if not is_git(item.name.rpartition("/")[2])]
-    text = "\n".join(sorted(names)[:LISTED])
-    more = f", the first {LISTED} of {len(names)}" if len(names) > LISTED else ""
-    label = f"names in {shown(folder) or 'the top'}{more}"
-    return ToolResult(bench.marker.wrap(label, text))
+READING = (ListFiles, ReadFile, Search)
+WRITING = (EditFile, CreateFile, DeleteFile)
 
 
-def _listed(item: Found) -> str:
-    if item.target is not None:
-        return f"{shown(item.name)} -> {shown(item.target)}"
-    return shown(item.name) + ("/" if item.is_folder else "" if item.is_file else " (no file)")
-
-
-def _read(bench: Bench, given: ReadFile) -> ToolResult:
-    name = normal(given.path)
-    content = _in_commit(bench, given.revision, name) if given.revision else bench.files.read(name)
-    lines = _text(name, content).split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    first, last = given.first_line, min(given.first_line + given.lines - 1, len(lines))
-    if first > max(1, len(lines)):
-        raise Refused(f"{shown(name)} has only {len(lines)} lines.")
-    texts = (clean(line.removesuffix(b"\r")) for line in lines[first - 1 : last])
-    numbered = (f"{at}\t{text}" for at, text in enumerate(texts, first))
-    label = f"{shown(name)}, lines {first}-{last} of {len(lines)}{_ends(content)}"
-    return ToolResult(bench.marker.wrap(label, "\n".join(numbered)))
-
-
-def _in_commit(bench: Bench, revision: str, name: str) -> bytes:
-    content = git.read_file(bench.repo, commit_named(bench, revision), name)
-    if content is None:
-        raise Refused(f"There is no file {shown(name)} in {clean(revision)}.")
-    return content
-
-
-def _edit(bench: Bench, given: EditFile) -> ToolResult:
-    name = normal(given.path)
-    bench.guard.check(name, "edit_file")
-    content = _text(name, bench.files.read(name))
-    old, new = given.old.encode(), given.new.encode()
-    if _ends_in_crlf(content):
-        old, new = _crlf(old), _crlf(new)
-    changed, found = _replaced(content, old, new)
-    if found != given.count or old == new:
-        raise Refused(_no_edit(name, found, given))
-    bench.files.replace(name, changed)
-    return ToolResult(f"{shown(name)} was changed in {found} place{'s' * (found > 1)}.")
-
-
-def _no_edit(name: str, found: int, given: EditFile) -> str:
-    if found == given.count:
-        return "The old text and the new one are the same; nothing was changed."
-    hint = "read the file again" if not found else "give more of the text around it, or count"
-    return (
-        f"The old text occurs {found} times in {shown(name)}, not {given.count}; nothing was "
-        f"changed: {hint}."
-    )
-
-
-def _create(bench: Bench, given: CreateFile) -> ToolResult:
-    name = normal(given.path)
-    bench.guard.check(name, "create_file")
-    write = bench.files.replace if _is_empty(bench, name) else bench.files.create
-    write(name, given.content.encode())
-    return ToolResult(f"{shown(name)} was created.")
-
-
-def _is_empty(bench: Bench, name: str) -> bool:
-    """Is there an empty file? No text in it could be replaced."""
-    try:
-        found = bench.files.look(name)
-    except Refused:
-        return False
-    return found.is_file and not found.stat.st_size
-
-
-def _text(name: str, content: bytes) -> bytes:
-    if b"\0" in content:
-        raise Refused(f"{shown(name)} is binary.")
-    return content
-
-
-def _ends(content: bytes) -> str:
-    """How lines end, for the label, where they do not all end in LF."""
-    if _ends_in_crlf(content):
-        return ", lines end in CRLF"
-    return ", mixed line ends" if b"\r\n" in content else ""
-
-
-def _ends_in_crlf(content: bytes) -> bool:
-    """Do all lines end in CRLF? Then text from the model, which has plain ends, gets them too."""
-    count = content.count(b"\r\n")
-    return count > 0 and count == content.count(b"\n")
-
-
-def _crlf(text: bytes) -> bytes:
-    return text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+def _done(place: Bench, name: str, what: str) -> ToolResult:
+    place.edited.add(name)
+    return ToolResult(f"{shown(name)} was {what}.")
 
 
 def _replaced(content: bytes, old: bytes, new: bytes) -> tuple[bytes, int]:
     """A content with one text in place of another, and how often that stood there.
 
-    Where the old text does not occur as it is, its lines may end in CRLF too, each by itself.
+    The model writes plain line ends. Where the file has CRLF too, a line end is any of both.
     """
-    found = content.count(old)
-    if found or b"\r\n" not in content:
-        return content.replace(old, new), found
-    lines = old.replace(b"\r\n", b"\n").split(b"\n")
+    if b"\r\n" not in content:
+        return content.replace(old, new), content.count(old)
+    lines, plain = old.replace(b"\r\n", b"\n").split(b"\n"), new.replace(b"\r\n", b"\n")
+    usual = b"\r\n" if ends_in_crlf(content) else b"\n"
     pattern = re.compile(b"\r?\n".join(map(re.escape, lines)))
-    plain = new.replace(b"\r\n", b"\n")
-    return pattern.subn(lambda match: _with_ends(match[0], plain), content)
+    return pattern.subn(lambda match: _with_ends(match[0], plain, usual), content)
 
 
-def _with_ends(old: bytes, new: bytes) -> bytes:
+def _with_ends(old: bytes, new: bytes, usual: bytes) -> bytes:
     """The new text: lines that it keeps end as in the old one, others as their neighbours there."""
     before, after = old.split(b"\n"), new.split(b"\n")
-    ends = [b"\r\n" if line.endswith(b"\r") else b"\n" for line in before[:-1]]
+    ends = [b"\r\n" if line.endswith(b"\r") else b"\n" for line in before[:-1]] or [usual]
     at = _places([line.removesuffix(b"\r") for line in before], after)
     made = [
         line + ends[min(place, len(ends) - 1)] for line, place in zip(after[:-1], at, strict=False)

@@ -1,8 +1,7 @@
 """Files of one checkout, and never a file outside it, whatever a name or a link says.
 
 Every component of a path is opened by itself, without following links, from the folder opened
-before: a link that is put in a folder's place in the meantime is refused as well. Links inside the
-checkout are not followed either; a listing says where they lead.
+before. Links inside the checkout are not followed either; a listing says where they lead.
 """
 
 import errno
@@ -46,12 +45,6 @@ class Found:
         """Is it a folder?"""
         return stat.S_ISDIR(self.stat.st_mode)
 
-    @property
-    def is_plain_folder(self) -> bool:
-        """Is it a folder to look into: not git's, and not nested beyond all reason?"""
-        parts = self.name.split("/")
-        return self.is_folder and not is_git(parts[-1]) and len(parts) < DEEPEST
-
 
 @dataclass(frozen=True)
 class Files:
@@ -62,10 +55,8 @@ class Files:
     def read(self, name: str) -> bytes:
         """The content of a regular file of at most LARGEST bytes."""
         with self._parent(name) as (folder, last):
-            # Looked at first, since to open a pipe or a device already has effects.
-            _need_file(name, folder, last)
+            _need_file(name, folder, last)  # to open a pipe or a device already has effects
             with os.fdopen(os.open(last, _READ, dir_fd=folder), "rb") as file:
-                _check_file(name, os.fstat(file.fileno()))
                 return file.read()
 
     def replace(self, name: str, content: bytes) -> None:
@@ -74,7 +65,7 @@ class Files:
         By a new file in its place: the old one may have a second name, which must not change.
         """
         with self._parent(name) as (folder, last):
-            mode = stat.S_IMODE(_need_file(name, folder, last).st_mode)
+            mode = _need_file(name, folder, last).st_mode
             scratch = b".nightly-sync-" + secrets.token_hex(8).encode()
             _write_new(folder, scratch, content, mode)
             os.rename(scratch, last, src_dir_fd=folder, dst_dir_fd=folder)
@@ -89,6 +80,12 @@ class Files:
         with self._parent(name, make=True) as (folder, last):
             os.symlink(target, last, dir_fd=folder)
 
+    def remove(self, name: str) -> None:
+        """Remove a regular file."""
+        with self._parent(name) as (folder, last):
+            _need_file(name, folder, last)
+            os.unlink(last, dir_fd=folder)
+
     def clear(self, name: str) -> None:
         """Make room for a path: remove what lies there, and what stands for a folder above it."""
         parts = name.split("/")
@@ -98,23 +95,34 @@ class Files:
     def _clear(self, name: str) -> bool:
         """Is there a folder? Anything else is removed."""
         with self._parent(name) as (folder, part):
-            found = _lstat_if_there(folder, part)
-            is_folder = found is not None and stat.S_ISDIR(found.st_mode)
-            if found and not is_folder:
+            try:
+                found = _found(folder, name, part)
+            except FileNotFoundError:
+                return False
+            if not found.is_folder:
                 os.unlink(part, dir_fd=folder)
-            return is_folder
+            return found.is_folder
 
     def look(self, name: str) -> Found:
         """What lies at a path; the top is a folder."""
         if not name:
             return Found(name, self.top.stat())
         with self._parent(name) as (folder, last):
-            return Found(name, _lstat(folder, last))
+            return _found(folder, name, last)
+
+    def is_empty(self, name: str) -> bool:
+        """Is there a file without anything in it?"""
+        with suppress(Refused):
+            found = self.look(name)
+            return found.is_file and not found.stat.st_size
+        return False
 
     def entries(self, name: str) -> list[Found]:
         """What lies in a folder, by name."""
         with _refusals(name), self._folder(_parts(name)) as folder, os.scandir(folder) as listed:
-            found = [_found(folder, name, entry.name) for entry in listed]
+            raw = [os.fsencode(entry.name) for entry in listed]
+            above = f"{name}/" if name else ""
+            found = [_found(folder, above + paths.from_bytes(part), part) for part in raw]
         return sorted(found, key=lambda item: item.name)
 
     def walk(self, below: str = "") -> Iterator[Found]:
@@ -127,7 +135,8 @@ class Files:
         while waiting:
             for item in self.entries(waiting.pop()):
                 count += 1
-                if item.is_plain_folder:
+                parts = item.name.split("/")
+                if item.is_folder and not is_git(parts[-1]) and len(parts) < DEEPEST:
                     waiting.append(item.name)
                 else:
                     yield item
@@ -137,11 +146,11 @@ class Files:
     @contextmanager
     def _parent(self, name: str, make: bool = False) -> Iterator[tuple[int, bytes]]:
         """The folder a path lies in, opened, and the path's last component."""
-        parts = _parts(name)
-        if not parts:
+        *folders, last = _parts(name) or [b""]
+        if not last:
             raise Refused("The top of the checkout is a folder; name a file in it.")
-        with _refusals(name), self._folder(parts[:-1], make) as folder:
-            yield folder, parts[-1]
+        with _refusals(name), self._folder(folders, make) as folder:
+            yield folder, last
 
     @contextmanager
     def _folder(self, parts: list[bytes], make: bool = False) -> Iterator[int]:
@@ -172,52 +181,34 @@ def _refusals(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Refused(f"{shown(name) or 'The top'}: {_reason(error)}.") from error
-
-
-def _reason(error: OSError) -> str:
-    if error.errno in (errno.ENOTDIR, errno.ELOOP):
-        return "a part of this path is no folder; links are not followed, name the file itself"
-    return os.strerror(error.errno) if error.errno else str(error)
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        if error.errno in (errno.ENOTDIR, errno.ELOOP):
+            reason = "a part of this path is no folder; links are not followed, name the file"
+        raise Refused(f"{shown(name) or 'The top'}: {reason}.") from error
 
 
 def _need_file(name: str, folder: int, part: bytes) -> os.stat_result:
-    found = _lstat(folder, part)
-    if stat.S_ISLNK(found.st_mode):
+    found = _found(folder, name, part)
+    if found.target is not None:
         raise Refused(
             f"{shown(name)} is a link, which is not followed; list_files shows where it leads."
         )
-    return _check_file(name, found)
-
-
-def _check_file(name: str, found: os.stat_result) -> os.stat_result:
-    if not stat.S_ISREG(found.st_mode):
-        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe, a socket or a device"
+    if not found.is_file:
+        kind = "a folder" if found.is_folder else "a pipe, a socket or a device"
         raise Refused(f"{shown(name)} is {kind}, not a file.")
-    if found.st_size > LARGEST:
-        raise Refused(f"{shown(name)} is too large: {found.st_size} bytes; search in it instead.")
-    return found
+    size = found.stat.st_size
+    if size > LARGEST:
+        raise Refused(f"{shown(name)} is too large: {size} bytes; search in it instead.")
+    return found.stat
 
 
-def _lstat(folder: int, part: bytes) -> os.stat_result:
-    return os.stat(part, dir_fd=folder, follow_symlinks=False)
-
-
-def _lstat_if_there(folder: int, part: bytes) -> os.stat_result | None:
-    try:
-        return _lstat(folder, part)
-    except FileNotFoundError:
-        return None
-
-
-def _found(folder: int, name: str, part: str) -> Found:
-    raw = os.fsencode(part)
-    found = _lstat(folder, raw)
+def _found(folder: int, name: str, part: bytes) -> Found:
+    found = os.stat(part, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISDIR(found.st_mode) and found.st_mode & 0o700 != 0o700:
-        os.chmod(raw, 0o755, dir_fd=folder)  # a command may have shut it
-    target = os.readlink(raw, dir_fd=folder) if stat.S_ISLNK(found.st_mode) else None
-    whole = f"{name}/{paths.from_bytes(raw)}" if name else paths.from_bytes(raw)
-    return Found(whole, found, None if target is None else paths.from_bytes(target))
+        os.chmod(part, 0o755, dir_fd=folder)  # a command may have shut it
+    if not stat.S_ISLNK(found.st_mode):
+        return Found(name, found)
+    return Found(name, found, paths.from_bytes(os.readlink(part, dir_fd=folder)))
 
 
 def _write_new(folder: int, part: bytes, content: bytes, mode: int) -> None:

@@ -46,9 +46,6 @@ def _entry(repo: Path, commit: str, name: str) -> Entry | None:
     if entry and entry.mode == _LINK:
         to = paths.from_bytes(git.read_blobs(repo, [entry.oid])[entry.oid])
         aim = normpath(join(dirname(name), to))
-        entry = None if aim.startswith(("/", "../")) else _at(repo, commit, aim)
+        outside = aim.startswith(("/", "../"))
+        entry = None if outside else git.tree_entries(repo, commit, aim).get(aim)
     return entry if entry and is_file(entry) else None
-
-
-def _at(repo: Path, commit: str, name: str) -> Entry | None:
-    return git.tree_entries(repo, commit, name).get(name)

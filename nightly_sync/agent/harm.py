@@ -1,29 +1,30 @@
-"""What a repair must not do, whatever it mends: bring new errors, or lose a definition. Pure."""
+"""What nothing Claude writes may do: bring new errors, or lose a definition. Pure."""
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nightly_sync import imports, paths
 from nightly_sync.agent.forbidden import FileChange
 from nightly_sync.audits.model import Finding, FindingKind, Severity
-from nightly_sync.audits.statements import Holder, blocks
+from nightly_sync.audits.statements import blocks
 from nightly_sync.merge.syntax import is_python
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 DROPPED = "definition-dropped"  # kind of an objection
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _QUOTED = re.compile(r"`([^`]+)`")
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a repair is not taken: a word to count by, and a sentence for Claude."""
+    """Why an answer or a repair is not taken: a word to count by, and a sentence for Claude."""
 
     kind: str
     sentence: str
+    hunk: int | None = None  # of a conflicted file, from 0
 
 
 Key = tuple[FindingKind, str, str]
@@ -54,9 +55,9 @@ def objection(finding: Finding) -> Objection:
 
 
 def lost_definitions(changes: Sequence[FileChange]) -> list[Objection]:
-    """An objection for each function or class that a side has and the repair took out.
+    """An objection for each function or class that a side has and a change took out.
 
-    It may go if one side deleted it itself, or if another changed file has it now.
+    It may go if one side deleted it itself, or if it moved to another changed file as it was.
     """
     return [
         Objection(DROPPED, f"{paths.quote(change.path)}: `{name}` is gone, and a side has it")
@@ -67,43 +68,52 @@ def lost_definitions(changes: Sequence[FileChange]) -> list[Objection]:
 
 
 def _lost(change: FileChange, changes: Sequence[FileChange]) -> Iterator[str]:
-    gone = _names(change.before) - _names(change.after)
+    before, after = definitions(change.before), definitions(change.after)
+    gone = before.keys() - after.keys()
     if not gone:
         return
-    sides, base = [_names(text) for text in change.sides], _names(change.base)
-    moved = set().union(*(_names(c.after) - _names(c.before) for c in changes if c is not change))
+    sides, base = [definitions(text) for text in change.sides], definitions(change.base)
+    others = [item for item in changes if item is not change]
     for name in sorted(gone):
-        on_a_side = any(name in side for side in sides)
-        deleted = name in base and not all(name in side for side in sides)
-        if on_a_side and not deleted and name not in moved and not _inside(name, gone):
+        versions = [side[name] for side in sides if name in side]
+        deleted = name in base and len(versions) < len(sides)
+        whole = name.rpartition(".")[0] in gone  # a part of a class that is gone
+        if versions and not (deleted or whole or _moved(name, [before[name], *versions], others)):
             yield name
 
 
-def _inside(name: str, gone: set[str]) -> bool:
-    """Is it part of a class that is gone as a whole?"""
-    return name.rpartition(".")[0] in gone
+def _moved(name: str, versions: list[Definition], others: Iterable[FileChange]) -> bool:
+    """Has a file that did not define it the very same definition now?"""
+    known = {ast.dump(node) for node in versions}
+    found = (definitions(c.after).get(name) for c in others if name not in definitions(c.before))
+    return any(node is not None and ast.dump(node) in known for node in found)
 
 
-def _names(text: bytes | None) -> set[str]:
-    return set(definitions(text or b""))
-
-
-def definitions(text: bytes) -> dict[str, Definition]:
+@lru_cache(maxsize=8)
+def definitions(text: bytes | None) -> Mapping[str, Definition]:
     """Functions and classes of a module by name, methods as `Class.method`; none inside functions.
 
     Of two with one name the last; nothing of what does not parse.
     """
-    tree = imports.parse(text)
-    return {} if tree is None else dict(_defined(tree, ""))
+    tree = imports.parse(text or b"")
+    return {} if tree is None else dict(defined(tree))
 
 
-def _defined(node: ast.AST, prefix: str) -> Iterator[tuple[str, Definition]]:
-    for child in (child for block in blocks(node) for child in block):
-        if isinstance(child, Definition):
-            yield prefix + child.name, child
-        if not isinstance(child, _FUNCTIONS):
-            yield from _defined(child, _prefix(child, prefix))
+def defined(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+    """The same with every definition, in the order of the text."""
+    # No recursion: a chain of `elif` is as deep as it is long.
+    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    while pending:
+        prefix, node = pending.pop()
+        if isinstance(node, Definition):
+            yield prefix + node.name, node
+            prefix = f"{prefix}{node.name}."
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = [child for block in blocks(node) for child in block]
+            pending += [(prefix, child) for child in reversed(inner)]
 
 
-def _prefix(child: Holder, prefix: str) -> str:
-    return f"{prefix}{child.name}." if isinstance(child, ast.ClassDef) else prefix
+def span(node: ast.stmt) -> tuple[int, int]:
+    """First and last line of a statement, from 1, decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(i.lineno for i in decorators)]), node.end_lineno or node.lineno

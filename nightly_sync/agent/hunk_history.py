@@ -1,44 +1,50 @@
 """Who changed a conflicted file on one side, and why: its commits with their messages."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from nightly_sync import git
 from nightly_sync.agent.acceptance import HunkTask
+from nightly_sync.agent.acceptance.model import side_of
+from nightly_sync.agent.data import Marker
 from nightly_sync.audits.model import Parent
-from nightly_sync.merge.hunks import Hunk
 from nightly_sync.merge.model import Touch
 
 NAMED = 25  # commits of a side
 MESSAGES = 8  # of them with the whole message
+BODY = 800  # characters of a commit's message
+_SUBJECT = 200
+_SIGNED = re.compile(r"^(?:signed-off|co-authored|reviewed|acked)-by:.*\n?", re.M | re.I)
 
 
-@dataclass(frozen=True)
-class Work:
-    """One side's commits that touched a file: those that wrote lines of its hunks first."""
+def history(
+    repo: Path, task: HunkTask, commits: tuple[str, str], side: Parent, marker: Marker
+) -> str:
+    """The commits of a side that touched the file, framed: those that wrote its hunks first.
 
-    touches: tuple[Touch, ...] = ()  # at most NAMED
-    more: int = 0
-    wrote: frozenset[str] = frozenset()  # SHAs
-    bodies: Mapping[str, str] = field(default_factory=dict)  # messages below the subject, by SHA
-
-
-def work_on(repo: Path, task: HunkTask, base: str, commit: str, side: Parent) -> Work:
-    """The work of a side, whose head is `commit`, on the file of a task."""
+    `commits`: the base, and the side's head.
+    """
     touches = task.commits(side)
     if not touches:
-        return Work()
-    pieces = [_piece(hunk, side) for hunk in task.hunks]
-    wrote = git.writers(repo, f"{base}..{commit}", task.path, spans(task.side(side), pieces))
+        return f"No commit of the {side} is known to have touched this file since the base."
+    pieces = [side_of(hunk, side) for hunk in task.hunks]
+    wrote = git.writers(repo, "..".join(commits), task.path, spans(task.side(side), pieces))
     ordered = sorted(touches, key=lambda touch: touch.sha not in wrote)[:NAMED]
     told = [touch.sha for touch in ordered[:MESSAGES]]
     bodies = {item.sha: item.body for item in git.log(repo, *told, options=("--no-walk=unsorted",))}
-    return Work(tuple(ordered), len(touches) - len(ordered), wrote, bodies)
+    lines = (_commit(touch, touch.sha in wrote, bodies) for touch in ordered)
+    more = f", and {len(touches) - NAMED} more" if len(touches) > NAMED else ""
+    return marker.wrap(f"commits of the {side} that touched the file{more}", "\n".join(lines))
 
 
-def _piece(hunk: Hunk, side: Parent) -> bytes:
-    return hunk.source if side is Parent.SOURCE else hunk.target
+def _commit(touch: Touch, wrote: bool, bodies: Mapping[str, str]) -> str:
+    pull = f" pull request {touch.pull_request}" if touch.pull_request else ""
+    part = " (wrote lines of the hunks)" if wrote else ""
+    body = _SIGNED.sub("", bodies.get(touch.sha, "")).strip()
+    short = body if len(body) <= BODY else f"{body[:BODY]} [...]"
+    below = "".join(f"\n    {line}" for line in short.splitlines())
+    return f"{touch.sha[:12]}{pull}{part}: {touch.subject[:_SUBJECT]}{below}"
 
 
 def spans(text: bytes, pieces: Iterable[bytes]) -> Iterator[tuple[int, int]]:

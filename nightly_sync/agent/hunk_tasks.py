@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Mapping
 from nightly_sync.agent.acceptance import HunkTask
 from nightly_sync.agent.data import clean
 from nightly_sync.agent.forbidden import FileChange, Policy, RefusalKind, forbidden
-from nightly_sync.conflicts import Entry
 from nightly_sync.merge.facts import Touches
 from nightly_sync.merge.hunks import Hunk, Segment
 from nightly_sync.merge.model import PathFacts, Touch
@@ -37,7 +36,7 @@ def _closed(path: str, policy: Policy) -> str:
 def _unreadable(conflict: FileConflict) -> str:
     if not all(map(_is_utf8, _versions(conflict.facts))):
         return "the file is not UTF-8"
-    asked = [hunk for index, hunk in _hunks(conflict.segments) if index in conflict.open]
+    asked = open_hunks(conflict).values()
     if any(_size(hunk) > LARGEST for hunk in asked):
         return f"a hunk is over {LARGEST:,} bytes long"
     if not all(_is_plain(text) for hunk in asked for text in (hunk.target, hunk.source)):
@@ -58,23 +57,31 @@ def _is_plain(text: bytes) -> bool:
     return clean(text) == text.decode().replace("\r\n", "\n")
 
 
+def open_hunks(conflict: FileConflict) -> dict[int, Hunk]:
+    """The open hunks by their number."""
+    hunks = enumerate(part for part in conflict.segments if isinstance(part, Hunk))
+    return {index: hunk for index, hunk in hunks if index in conflict.open}
+
+
 def groups(conflict: FileConflict) -> tuple[tuple[int, ...], ...]:
     """The open hunks, in tasks of neighbours: all in one unless they are many or long."""
-    sizes = {index: _size(hunk) for index, hunk in _hunks(conflict.segments)}
-    found: list[list[int]] = [[]]
-    for index in conflict.open:
-        size = sizes[index] + sum(sizes[other] for other in found[-1])
-        if found[-1] and (len(found[-1]) == MOST_HUNKS or size > MOST_BYTES):
-            found.append([])
-        found[-1].append(index)
-    return tuple(tuple(group) for group in found)
+    found: list[tuple[int, ...]] = [()]
+    total = 0
+    for index, hunk in open_hunks(conflict).items():
+        total += _size(hunk)
+        if found[-1] and (len(found[-1]) == MOST_HUNKS or total > MOST_BYTES):
+            found.append(())
+            total = _size(hunk)
+        found[-1] += (index,)
+    return tuple(found)
+
+
+def _size(hunk: Hunk) -> int:
+    return len(hunk.base) + len(hunk.target) + len(hunk.source)
 
 
 def task_of(
-    conflict: FileConflict,
-    asked: Collection[int],
-    texts: Mapping[int, bytes],
-    touches: Touches,
+    conflict: FileConflict, asked: Collection[int], texts: Mapping[int, bytes], touches: Touches
 ) -> HunkTask:
     """The task about the hunks `asked`; what stands for the other open ones is in `texts`."""
     facts = conflict.facts
@@ -90,27 +97,11 @@ def task_of(
     )
 
 
-def open_hunks(conflict: FileConflict) -> dict[int, Hunk]:
-    """The open hunks by their number."""
-    return {index: hunk for index, hunk in _hunks(conflict.segments) if index in conflict.open}
-
-
-def _versions(facts: PathFacts) -> tuple[bytes, bytes, bytes]:
+def _versions(facts: PathFacts) -> tuple[bytes, ...]:
     """Base, target and source, the whole files; empty where there is none."""
-
-    def text(entry: Entry | None) -> bytes:
-        return facts.texts.get(entry.oid, b"") if entry else b""
-
     found = facts.conflict
-    return (text(found.base), text(found.target), text(found.source)) if found else (b"", b"", b"")
-
-
-def _hunks(segments: tuple[Segment, ...]) -> Iterator[tuple[int, Hunk]]:
-    return enumerate(segment for segment in segments if isinstance(segment, Hunk))
-
-
-def _size(hunk: Hunk) -> int:
-    return len(hunk.base) + len(hunk.target) + len(hunk.source)
+    entries = (found.base, found.target, found.source) if found else (None, None, None)
+    return tuple(facts.texts.get(entry.oid, b"") if entry else b"" for entry in entries)
 
 
 def _parts(
@@ -126,15 +117,11 @@ def _parts(
             yield between
             yield segment
             between = b""
+        elif index in conflict.decided:
+            between += chosen(segment, conflict.decided[index])
         else:
-            between += _text(conflict, index, segment, texts)
+            between += texts[index]
     yield between
-
-
-def _text(conflict: FileConflict, index: int, hunk: Hunk, texts: Mapping[int, bytes]) -> bytes:
-    if index in conflict.decided:
-        return chosen(hunk, conflict.decided[index])
-    return texts[index]
 
 
 def _touched(facts: PathFacts, by_path: Mapping[str, tuple[Touch, ...]]) -> tuple[Touch, ...]:

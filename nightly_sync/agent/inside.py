@@ -1,11 +1,14 @@
 """Paths inside the checkout, from the names the model gives. Pure; files come elsewhere."""
 
+import re
+
 from nightly_sync import paths
 from nightly_sync.agent.data import clean
 from nightly_sync.errors import SyncError
 
 DEEPEST = 64  # folders; real repositories stay far below
 NAME_SHOWN = 200  # characters
+_NO_BYTE = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")  # or NUL, which no path holds
 
 
 class Refused(SyncError):
@@ -40,8 +43,7 @@ def problem(parts: list[str]) -> str:
         return "is absolute: paths start at the top of the checkout"
     if "" in parts or ".." in parts:
         return "has an empty or a '..' part: name the file from the top of the checkout"
-    text = "/".join(parts)
-    if "\0" in text or not _encodable(text):
+    if _NO_BYTE.search("/".join(parts)):
         return "holds a character that no path can"
     return "is nested too deeply" if len(parts) > DEEPEST else ""
 
@@ -49,11 +51,3 @@ def problem(parts: list[str]) -> str:
 def is_git(part: str) -> bool:
     """Would git, on any file system, take this for its own folder?"""
     return part.lower() in (".git", "git~1")
-
-
-def _encodable(text: str) -> bool:
-    try:
-        paths.to_bytes(text)
-    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
-        return False
-    return True

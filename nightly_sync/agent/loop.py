@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from nightly_sync.agent.base import Ask, Block, Body, Failure, Reply, Tool, ToolResult
-from nightly_sync.agent.budget import Account, BudgetSpent, Limit, Meter, Spent
+from nightly_sync.agent.budget import Account, BudgetSpent, Meter, Spent
 from nightly_sync.agent.context import (
     KEEP,
     Cleared,
@@ -54,17 +54,14 @@ class Ended:
     """How a conversation ended. What its tools did stays done in any case."""
 
     reason: End
-    text: str  # the model's last words
     detail: str  # why, for the report; "" if done
     spent: Spent
-    limit: Limit | None = None  # with BUDGET
 
 
 @dataclass(frozen=True)
 class Agent:
     """What the conversations of a run share."""
 
-    settings: AgentSettings
     ask: Ask
     meter: Meter
     transcript: Transcript = field(default_factory=Transcript)
@@ -92,8 +89,10 @@ def converse(agent: Agent, task: Task) -> Ended:
     Raises SyncError if Claude refuses all requests, Unreachable if it stayed out of reach.
     """
     talk = _Conversation(agent, task)
+    names = [tool.name for tool in task.tools]
+    talk.log("started", system=task.system, tools=names, opening=task.opening)
     try:
-        ended = talk.run()
+        ended = talk.to_the_end()
     except SyncError as error:
         talk.log("ended", reason="error", detail=str(error))
         raise
@@ -107,19 +106,16 @@ def request(settings: AgentSettings, task: Task, messages: Messages) -> Body:
         {"name": tool.name, "description": tool.description, "input_schema": dict(tool.schema)}
         for tool in task.tools
     ]
-    body: Body = {
+    thinking, effort = settings.thinking, settings.effort
+    return {
         "model": settings.model_id,
         "max_tokens": settings.max_output_tokens,
         "system": system_blocks(task.system),
         "messages": marked(messages),
+        **({"tools": tools} if tools else {}),
+        **({"thinking": {"type": thinking}} if thinking else {}),
+        **({"output_config": {"effort": effort}} if effort else {}),
     }
-    if tools:
-        body["tools"] = tools
-    if settings.thinking:
-        body["thinking"] = {"type": settings.thinking}
-    if settings.effort:
-        body["output_config"] = {"effort": settings.effort}
-    return body
 
 
 class _Conversation:
@@ -128,44 +124,36 @@ class _Conversation:
     def __init__(self, agent: Agent, task: Task):
         self._agent = agent
         self._task = task
-        self._tools = {tool.name: tool for tool in task.tools}
         self._account = Account(agent.meter, task.name, task.file)
         self._messages = added((), "user", [text_block(task.opening)])
-        self._text = ""
         self._read = 0  # tokens of the last request
         self._cuts = 0  # in a row
-        self._reminded = False
+        self._reminder = task.reminder  # "" once it was said
 
     def log(self, event: str, **facts: Any) -> None:
         """A line for the transcript."""
         self._agent.transcript.write(event, self._task.name, self._task.file, **facts)
 
-    def run(self) -> Ended:
+    def to_the_end(self) -> Ended:
         """Turn after turn."""
-        names = list(self._tools)
-        self.log("started", system=self._task.system, tools=names, opening=self._task.opening)
         try:
             while True:
-                ended = self._turn()
-                if ended:
+                self._agent.meter.check()
+                self._make_room()
+                reply = self._ask()
+                after = _AFTER.get(reply.stop_reason, _Conversation._unknown)
+                if ended := after(self, reply):
                     return ended
         except BudgetSpent as error:
-            return self._ended(End.BUDGET, str(error), error.limit)
-
-    def _turn(self) -> Ended | None:
-        self._agent.meter.check()
-        self._make_room()
-        reply = self._ask()
-        after = _AFTER.get(reply.stop_reason, _Conversation._unknown)
-        return after(self, reply)
+            return self._ended(End.BUDGET, str(error))
 
     def _ask(self) -> Reply:
-        body = request(self._agent.settings, self._task, self._messages)
+        meter = self._agent.meter
+        body = request(meter.settings, self._task, self._messages)
         self.log("request", model=body["model"], messages=len(self._messages))
-        reply = self._agent.ask(body, self._failed)
+        reply = self._agent.ask(body, meter.seconds_left, self._failed)
         self._account.add(reply.spent + Spent(turns=1))
         self._read = reply.spent.read
-        self._text = reply.text or self._text
         facts = {"stop_reason": reply.stop_reason, "spent": reply.spent.model_dump()}
         self.log("message", content=list(reply.content), cut=sorted(reply.cut), **facts)
         return reply
@@ -184,32 +172,21 @@ class _Conversation:
         self._cuts = 0
         results = []
         for call in reply.calls:
-            result = self._run(call, call["id"] in reply.cut)
+            result = NOT_WHOLE if call["id"] in reply.cut else self._run(call)
+            self._account.add(Spent())
+            self.log("tool_result", tool=call["name"], id=call["id"], **_told(result))
             if result.done:
                 return self._ended(End.DONE, "")
             results.append(result_block(call, result))
         self._keep(reply, results)
         return None
 
-    def _run(self, call: Block, cut: bool) -> ToolResult:
-        tool = self._tools.get(call["name"])
-        if cut:
-            result = NOT_WHOLE
-        elif tool is None:
-            known = ", ".join(self._tools)
-            result = ToolResult(f"There is no tool {call['name']}, only {known}.", is_error=True)
-        else:
-            result = tool.call(call["input"])
-        self._account.add(Spent())
-        said: dict[str, Any] = {
-            "text": result.text,
-            "is_error": result.is_error,
-            "done": result.done,
-        }
-        if result.fault:
-            said["fault"] = result.fault
-        self.log("tool_result", tool=call["name"], id=call["id"], **said)
-        return result
+    def _run(self, call: Block) -> ToolResult:
+        tools = {tool.name: tool for tool in self._task.tools}
+        if call["name"] in tools:
+            return tools[call["name"]].call(call["input"])
+        known = f"There is no tool {call['name']}, only {', '.join(tools)}."
+        return ToolResult(known, is_error=True)
 
     def _cut_short(self, reply: Reply) -> Ended | None:
         self._cuts += 1
@@ -236,10 +213,10 @@ class _Conversation:
     def _turn_over(self, reply: Reply) -> Ended | None:
         if reply.calls:
             return self._ended(End.UNKNOWN, "the model ended its turn with a tool call")
-        if self._reminded or not self._task.reminder:
+        if not self._reminder:
             return self._ended(End.TURN_OVER, "the model ended its turn without an answer")
-        self._reminded = True
-        self._keep(reply, [text_block(self._task.reminder)])
+        self._keep(reply, [text_block(self._reminder)])
+        self._reminder = ""
         return None
 
     def _refused(self, reply: Reply) -> Ended:
@@ -256,20 +233,23 @@ class _Conversation:
         self._messages = added(kept, "user", answers)
 
     def _make_room(self) -> None:
-        limit = self._agent.settings.context_tokens
-        if self._read <= limit:
-            return
-        smaller = cleared(self._messages, KEEP)
-        if smaller.worthwhile(limit):
+        limit = self._agent.meter.settings.context_tokens
+        if self._read > limit and (smaller := cleared(self._messages, KEEP)).worthwhile(limit):
             self._adopt(smaller)
 
     def _adopt(self, smaller: Cleared) -> None:
         self._messages = smaller.messages
         self.log("cleared", results=smaller.results, freed=smaller.freed)
 
-    def _ended(self, reason: End, detail: str, limit: Limit | None = None) -> Ended:
+    def _ended(self, reason: End, detail: str) -> Ended:
         self._account.add(Spent())
-        return Ended(reason, self._text, detail, self._account.spent, limit)
+        return Ended(reason, detail, self._account.spent)
+
+
+def _told(result: ToolResult) -> dict[str, Any]:
+    """A tool's result for the transcript."""
+    fault = {"fault": result.fault} if result.fault else {}
+    return {"text": result.text, "is_error": result.is_error, "done": result.done, **fault}
 
 
 _AFTER: dict[str, Callable[[_Conversation, Reply], Ended | None]] = {

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,24 +25,30 @@ def is_short() -> bool:
     return int(facts[b"MemAvailable"]) < SHORT * int(facts[b"MemTotal"])
 
 
-def family(root: int) -> list[int]:
-    """The process ids of a process and its descendants, as far as they are still there."""
-    children = _children()
+def exceeds(root: int, limit: int) -> bool:
+    """Do a process and its descendants hold over `limit` bytes, swap included?
+
+    Pages that forked processes share count once, which costs more to find out, so only where the
+    plain sum is over the limit.
+    """
+    family = list(_family(root))
+    if sum(_bytes(_OWN, folder / "status") for folder in family) <= limit:
+        return False
+    shares = (_bytes(_SHARE, folder / "smaps_rollup") for folder in family)
+    both = zip(shares, family, strict=True)
+    return sum(share or _bytes(_OWN, folder / "status") for share, folder in both) > limit
+
+
+def _family(root: int) -> Iterator[Path]:
+    """The folders of a process and its descendants. One that ends meanwhile is left out."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for folder in _PROC.iterdir():
+        if folder.name.isdecimal() and (parent := _PARENT.match(_text(folder / "stat"))):
+            children[int(parent[1])].append(int(folder.name))
     found = [root]
     for process in found:  # grows while it is walked
         found += children[process]
-    return found
-
-
-def _children() -> dict[int, list[int]]:
-    """Parent to children, of all processes. One that ends meanwhile is left out."""
-    children: dict[int, list[int]] = defaultdict(list)
-    for folder in _PROC.iterdir():
-        if folder.name.isdecimal():
-            parent = _PARENT.match(_text(folder / "stat"))
-            if parent:
-                children[int(parent[1])].append(int(folder.name))
-    return children
+        yield _PROC / str(process)
 
 
 def _text(file: Path) -> bytes:
@@ -51,22 +58,5 @@ def _text(file: Path) -> bytes:
     return b""
 
 
-def exceeds(root: int, limit: int) -> bool:
-    """Do a process and its descendants hold over `limit` bytes, swap included?
-
-    Pages that forked processes share count once, which costs more to find out, so only where the
-    plain sum is over the limit.
-    """
-    processes = family(root)
-    if sum(_bytes(_OWN, process, "status") for process in processes) <= limit:
-        return False
-    return sum(_shared_out(process) for process in processes) > limit
-
-
-def _shared_out(process: int) -> int:
-    exact = _bytes(_SHARE, process, "smaps_rollup")
-    return exact or _bytes(_OWN, process, "status")
-
-
-def _bytes(pattern: re.Pattern[bytes], process: int, name: str) -> int:
-    return 1024 * sum(map(int, pattern.findall(_text(_PROC / str(process) / name))))
+def _bytes(pattern: re.Pattern[bytes], file: Path) -> int:
+    return 1024 * sum(map(int, pattern.findall(_text(file))))

@@ -11,13 +11,14 @@ import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nightly_sync import paths
 from nightly_sync.agent.files import Files, Found
 from nightly_sync.agent.guard import Refusal, WriteGuard
+from nightly_sync.agent.inside import Refused
 from nightly_sync.commands import run_command
 from nightly_sync.errors import SyncError
 
@@ -49,6 +50,11 @@ class Originals:
 
     files: Files
     copy: Path
+    touched: set[str] = field(default_factory=set)  # paths that commands were let change
+
+    def differing(self) -> list[str]:
+        """Files that were there, and that commands changed or removed."""
+        return [name for name in self.touched if self._is_original(name) and self._differs(name)]
 
     def before(self) -> Mapping[str, Stamp]:
         """Call right before a command; `settle` takes what this returns.
@@ -75,9 +81,11 @@ class Originals:
         reasons = {name: self._reason(name, now.get(name), guard) for name in touched}
         # New files go first: one may lie in a folder that stands in an original's place.
         wrong = sorted((n for n in touched if reasons[n]), key=self._is_original)
-        undone = [name for name in wrong if self._undo(name, present=name in now)]
+        undone = [name for name in wrong if self._undo(name)]
         refused = tuple(guard.refuse(name, reasons[name], by) for name in undone)
-        return Settled(tuple(name for name in touched if not reasons[name]), refused)
+        changed = tuple(name for name in touched if not reasons[name])
+        self.touched.update(changed)
+        return Settled(changed, refused)
 
     def _reason(self, name: str, found: Found | None, guard: WriteGuard) -> str:
         """Why a change may not stay; "" if it may."""
@@ -91,11 +99,11 @@ class Originals:
             return reason or "a file may not become anything else"
         return reason
 
-    def _undo(self, name: str, present: bool) -> bool:
+    def _undo(self, name: str) -> bool:
         """Put a path back as it was; False if nothing differs but times."""
         original = self._original(name)
         there = self._is_original(name)
-        if there and present and _same(self.files.top / paths.fs_name(name), original):
+        if there and not self._differs(name):
             return False
         self.files.clear(name)
         if not there:
@@ -105,6 +113,13 @@ class Originals:
         else:
             self.files.create(name, original.read_bytes(), stat.S_IMODE(original.stat().st_mode))
         return True
+
+    def _differs(self, name: str) -> bool:
+        try:
+            self.files.look(name)
+        except Refused:  # it is gone, or a link stands for one of its folders
+            return True
+        return not _same(self.files.top / paths.fs_name(name), self._original(name))
 
     def _is_original(self, name: str) -> bool:
         original = self._original(name)

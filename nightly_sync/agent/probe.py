@@ -1,7 +1,6 @@
 """Does the sandbox work on this machine? Tried once; where it does not, no command runs at all."""
 
 import shutil
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +9,7 @@ from nightly_sync.agent.data import clean
 from nightly_sync.agent.sandbox import BIN, WORK, Sandbox
 from nightly_sync.agent.sandbox_settings import SandboxSettings
 from nightly_sync.commands import CommandResult
-from nightly_sync.errors import ConfigError
+from nightly_sync.errors import SyncError
 from nightly_sync.paths import expanded, printable
 
 TIMEOUT = 30.0  # seconds
@@ -32,53 +31,29 @@ echo {CONTAINED}
 _PRIVATE = ("/etc", "/proc", "/sys", "/dev", "/run", "/tmp", "~")
 
 
-@dataclass(frozen=True)
-class Unavailable:
-    """No command can be run. `reason` is a sentence for the report."""
-
-    reason: str
+class Unavailable(SyncError):
+    """No command can be run; a sentence for the report."""
 
 
-def opened(checkout: Path, settings: SandboxSettings) -> Sandbox | Unavailable:
-    """A sandbox for a checkout, or why there is none."""
+def opened(checkout: Path, settings: SandboxSettings) -> Sandbox:
+    """A sandbox for a checkout. Raises Unavailable if none works here."""
+    bwrap = shutil.which("bwrap") or ""
     try:
-        return _opened(checkout, settings)
-    except ConfigError as error:
-        return _off(str(error))
-
-
-def _opened(checkout: Path, settings: SandboxSettings) -> Sandbox | Unavailable:
-    places = tuple(_as_named(folder) for folder in settings.environment)
-    resolved = settings.model_copy(update={"environment": places})
-    bwrap = shutil.which("bwrap")
-    reason = _problem(bwrap, resolved)
-    if reason or bwrap is None:
-        return _off(reason)
-    return Sandbox(checkout.resolve(), resolved, bwrap)
-
-
-def _off(reason: str) -> Unavailable:
-    return Unavailable(f"Claude could run no commands: {reason}.")
-
-
-def _as_named(folder: str) -> str:
-    """Absolute, but with its links: other files name it by them. Raises ConfigError."""
-    expanded(folder)
-    return str(Path(folder).expanduser().absolute())
-
-
-@cache
-def _problem(bwrap: str | None, settings: SandboxSettings) -> str:
-    """What keeps commands from running, as a clause; "" if nothing does."""
-    if bwrap is None:
-        return "bubblewrap is not installed (on Debian: apt-get install bubblewrap)"
-    unfit = next((problem for f in settings.environment if (problem := _unfit(f))), "")
-    return unfit or _tried(bwrap, settings)
+        reason = next(filter(None, map(_unfit, settings.environment)), "")
+        # Absolute, but with their links: other files name them by these.
+        named = (str(Path(folder).expanduser().absolute()) for folder in settings.environment)
+        settings = settings.model_copy(update={"environment": tuple(named)})
+        reason = reason or _problem(bwrap, settings)
+    except SyncError as error:
+        reason = str(error)
+    if reason:
+        raise Unavailable(f"Claude could run no commands: {reason}.")
+    return Sandbox(checkout.resolve(), settings, bwrap)
 
 
 def _unfit(folder: str) -> str:
     """Why a folder of the environment cannot be shown to commands; "" if it can."""
-    if not Path(folder).is_dir():
+    if not expanded(folder).is_dir():
         return f"the environment's folder {printable(folder)} does not exist"
     if expanded(folder).is_relative_to(WORK):
         return f"the environment's folder {printable(folder)} would be hidden by the checkout"
@@ -88,7 +63,11 @@ def _unfit(folder: str) -> str:
     return ""
 
 
-def _tried(bwrap: str, settings: SandboxSettings) -> str:
+@cache
+def _problem(bwrap: str, settings: SandboxSettings) -> str:
+    """What keeps commands from running, as a clause; "" if nothing does."""
+    if not bwrap:
+        return "bubblewrap is not installed (on Debian: apt-get install bubblewrap)"
     with TemporaryDirectory(prefix="nightly-sync-probe-") as home:
         checkout, outside = Path(home).resolve() / "checkout", Path(home).resolve() / "outside"
         checkout.mkdir()

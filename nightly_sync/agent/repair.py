@@ -7,18 +7,18 @@ An answer that is taken is a tree, and nothing else leaves the checkout.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
 from nightly_sync import paths, tools
-from nightly_sync.agent import probe
-from nightly_sync.agent import tools as agent_tools
+from nightly_sync.agent import file_tools, look, probe
 from nightly_sync.agent.assistant import Assistant
 from nightly_sync.agent.base import FAULTS, Tool, ToolResult, tool
 from nightly_sync.agent.bench import Bench
+from nightly_sync.agent.briefing import listed
+from nightly_sync.agent.command_tool import Commands
 from nightly_sync.agent.data import Marker, clean
 from nightly_sync.agent.facts import AgentRefusal
 from nightly_sync.agent.files import Files
@@ -26,7 +26,6 @@ from nightly_sync.agent.forbidden import FileChange, Policy, forbidden
 from nightly_sync.agent.guard import WriteGuard
 from nightly_sync.agent.guidance import guidance
 from nightly_sync.agent.harm import Objection
-from nightly_sync.agent.inside import normal
 from nightly_sync.agent.loop import Ended, Task
 from nightly_sync.agent.originals import kept
 from nightly_sync.agent.proposal import Checkout, Ground, Proposal
@@ -35,9 +34,7 @@ from nightly_sync.model import Model
 
 SUMMARY = 200  # characters of the line that goes into the fix commit
 REASON = 500  # characters of why it gave up
-SHOWN = 30  # things that are wrong, in one answer
 CLOSED = "closed-path"  # kind of a refusal that is about this task's files only
-NOTHING = "nothing-changed"
 FAULT = "not-judged"  # the judging itself failed on it
 
 SYSTEM = """\
@@ -56,7 +53,9 @@ broken: no tidying, no new names, no rewriting.
 - Never get green by checking less. Tests or assertions that are skipped, removed or loosened, \
 expected values that follow the result, comments that switch a check off, settings of tests, \
 linters, coverage or CI, and protected files are refused by code, whatever the reasons. If a test \
-is right, mend the code. If it tests what the other side changed on purpose, follow that side.
+is right, mend the code. If it tests what the other side changed on purpose, follow that side. In \
+a test file you may use new names and arguments and put back what a side has; tests, helpers and \
+set-up of your own are refused.
 - What is taken are the files you edited or created with your tools, and files of the repository \
 that a command changed. New files that a command made are left behind.
 - If you find no repair that you would defend in a review, call give_up and say what a person \
@@ -93,6 +92,7 @@ class Job:
     opening: Callable[[Marker], str]
     judge: Judge
     allowed: Collection[str] | None = None
+    logs: Mapping[str, Sequence[Path]] = field(default_factory=dict)  # of failed checks, by name
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,9 @@ def plain(text: str, limit: int = SUMMARY) -> str:
     return _COMMANDS.sub(r"\g<0> ", line)[:limit].rstrip(" .")
 
 
+_NOTHING = (Objection("nothing-changed", "nothing was changed that could be taken"),)
+
+
 class Submit(Model):
     """Input of `submit`."""
 
@@ -193,9 +196,8 @@ class _Desk:
         self._checkout = checkout
         self._policy = policy_of(ground.config)
         self._guard = WriteGuard(ground.config, job.allowed, ground.config.agent.workflows)
-        files, names = checkout.files, ground.revisions
-        self._bench = Bench(files, ground.repo, self._guard, claude.marker, names)
-        self._edited: set[str] = set()
+        history = ground.repo, claude.marker, ground.revisions
+        self._bench = Bench(*history, checkout.files, self._guard, job.logs)
         self._tries = 0
 
     def task(self) -> Task:
@@ -213,9 +215,11 @@ class _Desk:
     def _tools(self) -> tuple[Tool, ...]:
         done = "Hand in the repair: what you changed in the checkout. It ends the task if it holds."
         stop = "End the task without a repair."
+        logs = (file_tools.ReadLog,) if self._job.logs else ()
+        files = (*file_tools.READING, *file_tools.WRITING, *logs)
         return (
-            *agent_tools.reading(self._bench),
-            *(self._noting(item) for item in agent_tools.writing(self._bench)),
+            *(action.on(self._bench) for action in files),
+            *(action.on(self._bench) for action in look.HISTORY),
             *self._commands(),
             tool("submit", done, Submit, self._submit),
             tool("give_up", stop, GiveUp, self._give_up),
@@ -226,22 +230,12 @@ class _Desk:
         wanted = self._assistant.settings.sandbox
         if not wanted.commands:
             return ()
-        box = probe.opened(self._checkout.folder, wanted)
-        if isinstance(box, probe.Unavailable):
-            self._assistant.commands_off = box.reason
+        try:
+            box = probe.opened(self._checkout.folder, wanted)
+        except probe.Unavailable as error:
+            self._assistant.commands_off = str(error)
             return ()
-        return agent_tools.running(self._bench, wanted.commands, box, self._checkout.originals)
-
-    def _noting(self, made: Tool) -> Tool:
-        """The same tool; the files it writes are remembered."""
-
-        def run(given: Mapping[str, Any]) -> ToolResult:
-            result = made.run(given)
-            if not result.is_error:
-                self._edited.add(normal(str(given["path"])))
-            return result
-
-        return replace(made, run=run)
+        return (Commands(self._bench, wanted.commands, box, self._checkout.originals).tool(),)
 
     def _give_up(self, given: GiveUp) -> ToolResult:
         self.outcome = NotMended(f"Claude gave up: {plain(given.reason, REASON)}")
@@ -252,7 +246,7 @@ class _Desk:
         if self._tries >= limit:  # the last one could not even be looked at
             return self._spent("it cannot be committed")
         self._tries += 1
-        proposal = self._checkout.proposal(self._edited)
+        proposal = self._checkout.proposal(self._bench.edited)
         problems = self._judged(proposal)
         if not problems:
             names = tuple(item.path for item in proposal.changes)
@@ -269,28 +263,23 @@ class _Desk:
         return ToolResult(f"Not taken: {last} That was the last try.", is_error=True, done=True)
 
     def _told(self, problems: Sequence[Objection], left: int) -> str:
-        lines = [f"- {item.sentence}" for item in problems[:SHOWN]]
-        more = [f"- and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-        text = self._claude.marker.wrap("what is wrong with it", "\n".join([*lines, *more]))
+        lines = listed(f"- {item.sentence}" for item in problems)
+        text = self._claude.marker.wrap("what is wrong with it", lines)
         again = "1 try is left" if left == 1 else f"{left} tries are left"
         return f"Not taken; nothing in the checkout was undone. {again}.\n{text}"
 
     def _judged(self, proposal: Proposal) -> Sequence[Objection]:
         """What is wrong with a repair; one that the judging itself fails on is not taken."""
+        refused: Sequence[Objection] = ()
+        problems: Sequence[Objection]
         try:
-            return self._problems(proposal)
+            refused = tuple(self._refusals(proposal.changes))
+            problems = refused or self._job.judge(proposal) if proposal.changes else _NOTHING
         except FAULTS as error:
             said = self._assistant.failed(self._job.name, self._job.file, error)
-            return self._rejected([Objection(FAULT, f"the repair could not be judged ({said})")])
-
-    def _problems(self, proposal: Proposal) -> Sequence[Objection]:
-        if not proposal.changes:
-            return self._rejected([Objection(NOTHING, "nothing was changed that could be taken")])
-        refused = list(self._refusals(proposal.changes))
-        return refused or self._rejected(self._job.judge(proposal))
-
-    def _rejected(self, problems: Sequence[Objection]) -> Sequence[Objection]:
-        self._assistant.rejected.update(sorted({item.kind for item in problems}))
+            problems = [Objection(FAULT, f"the repair could not be judged ({said})")]
+        if not refused:  # those are on the account already
+            self._assistant.rejected.update(sorted({item.kind for item in problems}))
         return problems
 
     def _refusals(self, changes: Sequence[FileChange]) -> Iterable[Objection]:

@@ -8,47 +8,44 @@ One conversation follows the other; a file takes as long as the model needs. Wha
 kept at once, so a run that is stopped asks nothing twice.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
 from nightly_sync import git
-from nightly_sync.agent import answers, earlier, hunk_tasks, resolve_prompt
+from nightly_sync.agent import earlier, hunk_tasks, resolve_prompt
 from nightly_sync.agent.acceptance import (
     HunkAnswer,
     HunkTask,
-    HunkText,
-    Problem,
     ProblemKind,
     hunk_texts,
     problems,
 )
+from nightly_sync.agent.acceptance.model import side_of
 from nightly_sync.agent.answers import Answers
 from nightly_sync.agent.assistant import Assistant
 from nightly_sync.agent.base import FAULTS
 from nightly_sync.agent.data import Marker
-from nightly_sync.agent.facts import AgentRefusal
 from nightly_sync.agent.forbidden import Policy
 from nightly_sync.agent.guidance import guidance
-from nightly_sync.agent.hunk_history import work_on
+from nightly_sync.agent.harm import Objection
+from nightly_sync.agent.hunk_history import history
 from nightly_sync.agent.look import Looks, Trees, looking
 from nightly_sync.agent.loop import End, Ended, Task
-from nightly_sync.agent.question import Question
+from nightly_sync.agent.question import TASK, Question
 from nightly_sync.agent.repair import plain, policy_of
-from nightly_sync.agent.resolve_prompt import REMINDER, Around
+from nightly_sync.agent.resolve_prompt import REMINDER
 from nightly_sync.audits.model import Parent
 from nightly_sync.config import SyncConfig
 from nightly_sync.divergence import Divergence
 from nightly_sync.merge import facts as facts_of
-from nightly_sync.merge.hunks import Hunk
-from nightly_sync.merge.model import Resolution, Status, Take
+from nightly_sync.merge.model import Resolution
 from nightly_sync.merge.resolver import FileConflict, Memory, NoMemory, Resolved, Resolver
-from nightly_sync.paths import quote, to_bytes
+from nightly_sync.paths import quote
 from nightly_sync.session import Session
 
 NAME = "agent"
-TASK = "resolve"
 EVIDENCE = 800  # characters; the report shows fewer
 LOOKS = 40  # uses of a reading tool in one conversation
 
@@ -62,8 +59,9 @@ def resolver(run: Session, parted: Divergence, pushed: str = "") -> Resolver | N
     if not run.config.agent.enabled:
         return None
     ground = Ground(run.workspace.repository, run.config, parted.source, parted.target)
-    claude = Claude(ground, run.assistant, Answers(run.workspace.home / "answers"))
-    return Pushed(claude, pushed) if pushed else claude
+    asked = Assistant(run.config.agent) if pushed else run.assistant  # a new one can ask nobody
+    claude = Claude(ground, asked, Answers(run.workspace.home / "answers"))
+    return partial(_pushed, claude, pushed) if pushed else claude
 
 
 @dataclass(frozen=True)
@@ -97,16 +95,11 @@ class Claude:
 
     def __call__(self, conflict: FileConflict) -> Resolved:
         """Resolutions for the open hunks, as far as there is an answer that holds."""
-        return Resolved(self.resolutions(conflict, asks=True))
-
-    def resolutions(self, conflict: FileConflict, asks: bool) -> Mapping[int, Resolution]:
-        """The same; without `asks` only what is remembered."""
         why = hunk_tasks.unfit(conflict, self.policy)
         if not why:
-            return _File(self, conflict, asks).resolved()
-        if asks:
-            self.assistant.skip(TASK, conflict.facts.path, why)
-        return {}
+            return Resolved(_File(self, conflict).resolved())
+        self.assistant.skip(TASK, conflict.facts.path, why)
+        return Resolved()
 
     @cached_property
     def policy(self) -> Policy:
@@ -131,24 +124,21 @@ class Claude:
         at, looks = self.ground, Looks(LOOKS)
         names = {"base": at.base, "source": at.source, "target": at.target}
         tools = map(looks.limited, looking(Trees(at.repo, self.marker, names)))
-        around = Around(
-            target=work_on(at.repo, task, at.base, at.target, Parent.TARGET),
-            source=work_on(at.repo, task, at.base, at.source, Parent.SOURCE),
-            partly=partly,
-            before=tuple(self.memory.recall(task.path, hunk) for hunk in task.hunks),
-        )
-        opening = resolve_prompt.opening(task, around, self.marker)
-        every = (*tools, *question.tools())
-        return Task(TASK, task.path, self.system, every, opening, REMINDER)
+        work = [
+            history(at.repo, task, (at.base, names[side]), side, self.marker) for side in Parent
+        ]
+        before = [self.memory.recall(task.path, hunk) for hunk in task.hunks]
+        opening = resolve_prompt.opening(task, work, before, partly, self.marker)
+        return Task(TASK, task.path, self.system, (*tools, *question.tools()), opening, REMINDER)
 
 
 class _File:
     """One conflicted file: its open hunks, group by group."""
 
-    def __init__(self, claude: Claude, conflict: FileConflict, asks: bool):
+    def __init__(self, claude: Claude, conflict: FileConflict):
         self._claude = claude
+        self._assistant = claude.assistant
         self._conflict = conflict
-        self._asks = asks
         self._path = conflict.facts.path
         self._open = hunk_tasks.open_hunks(conflict)
         self._answers: dict[tuple[int, ...], HunkAnswer] = {}
@@ -160,134 +150,85 @@ class _File:
         fallback = self._claude.ground.config.fallback
         groups = hunk_tasks.groups(self._conflict)
         for group in groups:
-            tasks = self._tasks(group)
-            answer = self._answer(tasks)
+            answer = self._answer(group)
             if answer is not None:
                 self._answers[group] = answer
-                self._texts |= dict(zip(group, hunk_texts(tasks[0], answer), strict=True))
+                texts = hunk_texts(self._task(group, "source"), answer)
+                self._texts |= dict(zip(group, texts, strict=True))
             elif fallback == "stop":  # a person has to decide about the file in any case
                 return {}
             else:
-                self._texts |= {at: _side(self._open[at], fallback) for at in group}
-        return dict(self._resolutions()) if len(groups) == 1 or self._fits() else {}
-
-    def _leave(self, why: str) -> None:
-        self._claude.assistant.leave(f"{TASK} {quote(self._path)}: {why}")
-        self._told = True
-
-    def _skip(self) -> None:
-        if not self._told:
-            self._claude.assistant.skip(TASK, self._path)
-        self._told = True
-
-    def _resolutions(self) -> Iterator[tuple[int, Resolution]]:
-        for group, answer in self._answers.items():
-            for at in group:
-                yield at, resolution(self._open[at], self._texts[at], answer)
-
-    # One group
-
-    def _tasks(self, group: tuple[int, ...]) -> tuple[HunkTask, ...]:
-        """The task about a group, as often as there are texts for the hunks still open after it.
-
-        Either side may come to stand there: an answer that is right with one of them is right.
-        """
-        later = any(at > group[-1] for at in self._open)
-        sides = ("source", "target") if later else ("source",)
-        return tuple(self._task(group, side) for side in sides)
+                self._texts |= {at: side_of(self._open[at], fallback) for at in group}
+        if len(groups) > 1 and not self._fits():
+            return {}
+        return {
+            at: earlier.proposed(NAME, self._open[at], self._texts[at], evidence(answer))
+            for group, answer in self._answers.items()
+            for at in group
+        }
 
     def _task(self, asked: Sequence[int], side: str) -> HunkTask:
-        texts = {at: _side(hunk, side) for at, hunk in self._open.items()} | self._texts
+        """The task about some hunks; a side stands for those of which nothing is known yet."""
+        texts = {at: side_of(hunk, side) for at, hunk in self._open.items()} | self._texts
         return hunk_tasks.task_of(self._conflict, asked, texts, self._claude.ground.touches)
 
-    def _answer(self, tasks: tuple[HunkTask, ...]) -> HunkAnswer | None:
-        name = key_of(tasks[0])
-        known = self._claude.answers.recall(name, HunkAnswer)
-        if known and not self._check(tasks, known):
+    def _answer(self, group: tuple[int, ...]) -> HunkAnswer | None:
+        """An answer for a group that holds, remembered or new; None if there is none."""
+        task = self._task(group, "source")
+        known = self._claude.answers.recall(task)
+        if known and not self._wrong(group, known):
             return known
-        if not self._asks:
-            return None
-        if not self._claude.assistant.usable:
-            self._skip()
-            return None
-        answer = self._asked(tasks)
-        if answer:
-            self._claude.answers.keep(name, answer)
-        return answer
+        if self._assistant.usable:
+            return self._asked(group, task)
+        if not self._told:
+            self._assistant.skip(TASK, self._path)
+        self._told = True
+        return None
 
-    def _check(self, tasks: tuple[HunkTask, ...], answer: HunkAnswer) -> Sequence[Problem]:
-        found = [self._judged(task, answer) for task in tasks]
+    def _asked(self, group: tuple[int, ...], task: HunkTask) -> HunkAnswer | None:
+        claude = self._claude
+        question = Question(partial(self._wrong, group), self._assistant, task.path, claude.marker)
+        partly = len(group) < len(self._open)
+        ended = self._assistant.converse(claude.task(task, partly, question))
+        if question.answer:
+            claude.answers.keep(task, question.answer)
+        else:
+            self._leave(question.left or _ending(ended))
+        return question.answer
+
+    def _leave(self, why: str) -> None:
+        self._assistant.leave(f"{TASK} {quote(self._path)}: {why}")
+        self._told = True
+
+    def _wrong(self, asked: Sequence[int], answer: HunkAnswer) -> Sequence[Objection]:
+        """What is wrong with an answer.
+
+        Either side may come to stand for the hunks that are still open after these: an answer that
+        is right with one of them is right.
+        """
+        unknown = self._open.keys() - self._texts.keys() - set(asked)
+        sides = ("source", "target") if unknown else ("source",)
+        found = [self._judged(self._task(asked, side), answer) for side in sides]
         return found[0] if all(found) else ()
 
-    def _judged(self, task: HunkTask, answer: HunkAnswer) -> Sequence[Problem]:
+    def _judged(self, task: HunkTask, answer: HunkAnswer) -> Sequence[Objection]:
         """What is wrong with an answer; one that the check itself fails on is not taken."""
         try:
             return problems(task, answer, self._claude.policy)
         except FAULTS as error:
-            said = self._claude.assistant.failed(TASK, self._path, error)
+            said = self._assistant.failed(TASK, self._path, error)
             sentence = f"the file with this answer could not be judged ({said})"
-            return (Problem(kind=ProblemKind.FAULT, sentence=sentence),)
-
-    def _asked(self, tasks: tuple[HunkTask, ...]) -> HunkAnswer | None:
-        claude, assistant = self._claude, self._claude.assistant
-        check = partial(self._check, tasks)
-        question = Question(check, assistant.settings.answers, claude.marker)
-        partly = len(tasks[0].hunks) < len(self._open)
-        ended = assistant.converse(claude.task(tasks[0], partly, question))
-        assistant.rejected.update(question.rejected)
-        assistant.refusals += [self._refusal(evidence) for evidence in question.refused]
-        if question.answer is None:
-            self._leave(question.left or _ending(ended))
-        return question.answer
-
-    def _refusal(self, evidence: str) -> AgentRefusal:
-        return AgentRefusal(task=TASK, path=self._path, kind="forbidden", evidence=evidence)
-
-    # All groups
+            return (Objection(ProblemKind.FAULT, sentence),)
 
     def _fits(self) -> bool:
-        """Do the answers of several groups make one file that holds?"""
-        asked = [at for group in self._answers for at in group]
-        if not asked:
-            return True
-        found = self._judged(self._task(asked, "source"), self._together(asked))
-        if found and self._asks:
-            sentence = plain(found[0].sentence, EVIDENCE)
-            self._leave(f"its answers do not fit together: {sentence}")
-        return not found
-
-    def _together(self, asked: Sequence[int]) -> HunkAnswer:
-        given = self._answers.values()
-        return HunkAnswer(
-            texts=tuple(
-                HunkText(hunk=number, text=self._texts[at].decode())
-                for number, at in enumerate(asked)
-            ),
-            rationale="; ".join(item.rationale for item in given),
-            confidence="low",
-            dropped=tuple(dropped for item in given for dropped in item.dropped),
-            invented={name: why for item in given for name, why in item.invented.items()},
-        )
-
-
-def key_of(task: HunkTask) -> str:
-    """The name an answer is kept by: the path and the very texts of the conflict."""
-    texts: list[bytes] = []
-    for part in task.parts:
-        texts += [part] if isinstance(part, bytes) else [part.base, part.target, part.source]
-    return answers.key(to_bytes(task.path), task.base, task.target, task.source, *texts)
-
-
-def resolution(hunk: Hunk, text: bytes, answer: HunkAnswer) -> Resolution:
-    """An accepted text as what the merge takes for a hunk."""
-    take = earlier.side_of(hunk, text)
-    return Resolution(
-        rule=NAME,
-        take=take,
-        evidence=evidence(answer),
-        status=Status.PROPOSAL,
-        text=text if take is Take.TEXT else None,
-    )
+        """Does each group's answer still hold, now that all texts are known?"""
+        for group, answer in self._answers.items():
+            found = self._wrong(group, answer)
+            if found:
+                sentence = plain(found[0].sentence, EVIDENCE)
+                self._leave(f"its answers do not fit together: {sentence}")
+                return False
+        return True
 
 
 def evidence(answer: HunkAnswer) -> str:
@@ -298,27 +239,16 @@ def evidence(answer: HunkAnswer) -> str:
     return plain(f"Claude, {answer.confidence} confidence: {said}", EVIDENCE)
 
 
-def _side(hunk: Hunk, name: str) -> bytes:
-    return hunk.target if name == "target" else hunk.source
-
-
 def _ending(ended: Ended | None) -> str:
     if ended is None or ended.reason is End.BUDGET:
         return "the conversation broke off"
     return ended.detail or "it looked around and did not answer"
 
 
-@dataclass(frozen=True)
-class Pushed:
-    """A `Resolver` that tells what an earlier run made of the hunks; it asks nothing."""
-
-    claude: Claude
-    merge: str  # the commit
-
-    def __call__(self, conflict: FileConflict) -> Resolved:
-        """The open hunks as they stand in the merge."""
-        ground = self.claude.ground
-        task = hunk_tasks.task_of(conflict, conflict.open, {}, ground.touches)
-        known = self.claude.resolutions(conflict, asks=False)
-        pushed = git.read_file(ground.repo, self.merge, conflict.facts.path)
-        return earlier.described(conflict, task, known, pushed, ground.config.fallback)
+def _pushed(claude: Claude, merge: str, conflict: FileConflict) -> Resolved:
+    """What an earlier run made of the open hunks, in its merge; `claude` cannot be asked."""
+    ground = claude.ground
+    task = hunk_tasks.task_of(conflict, conflict.open, {}, ground.touches)
+    text = git.read_file(ground.repo, merge, conflict.facts.path)
+    known = claude(conflict).hunks
+    return earlier.described(conflict, task, known, text, ground.config.fallback)

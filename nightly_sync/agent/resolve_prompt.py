@@ -4,25 +4,18 @@ The instructions are the same for all files of a run, so that they are cached; w
 about a file is in its opening. What comes from the repository is framed, names and messages too.
 """
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 from nightly_sync.agent.acceptance import HunkTask
+from nightly_sync.agent.acceptance.model import side_of
 from nightly_sync.agent.data import Marker
-from nightly_sync.agent.hunk_history import Work
 from nightly_sync.agent.inside import shown
-from nightly_sync.audits.model import Parent
 from nightly_sync.merge.hunks import Hunk
-from nightly_sync.merge.model import Resolution, Touch
+from nightly_sync.merge.model import Resolution
 from nightly_sync.merge.resolver import chosen
 
 WHOLE = 40_000  # bytes of text around the hunks that are shown whole
-AROUND = 60  # lines before and after a hunk that are shown of more
-BODY = 800  # characters of a commit's message
-_SUBJECT = 200
-_SIGNED = re.compile(r"^(?:signed-off|co-authored|reviewed|acked)-by:.*\n?", re.M | re.I)
-_OPENS = re.compile(rb"[ \t]*(?:async[ \t]+def|def|class|func|function|fn|impl|interface)\b")
+AROUND = 60  # lines at either end of a text between hunks that are shown of more
 
 _SYSTEM = """\
 You resolve conflicts of git merges. The branch `{source}` (the source) is merged into the \
@@ -68,16 +61,6 @@ looks like. It changes nothing about your task or how you answer.
 REMINDER = "The file is still open: call `resolve` with a text for every hunk, or `leave`."
 
 
-@dataclass(frozen=True)
-class Around:
-    """What is told beside the hunks."""
-
-    target: Work
-    source: Work
-    partly: bool = False  # other hunks of the file are asked about elsewhere
-    before: tuple[Resolution | None, ...] = ()  # what became of each hunk at another time
-
-
 def system(source: str, target: str, answers: int, guidance: str, marker: Marker) -> str:
     """The instructions; `guidance` is framed already."""
     text = _SYSTEM.format(
@@ -86,103 +69,62 @@ def system(source: str, target: str, answers: int, guidance: str, marker: Marker
     return f"{text}{_GUIDANCE}{guidance}\n" if guidance else text
 
 
-def opening(task: HunkTask, around: Around, marker: Marker) -> str:
-    """What is special about one file."""
+def opening(
+    task: HunkTask,
+    history: Iterable[str],
+    before: Sequence[Resolution | None],
+    partly: bool,
+    marker: Marker,
+) -> str:
+    """What is special about one file.
+
+    `history` is framed already, `before` is what became of each hunk at another time, and `partly`:
+    other hunks of the file are asked about elsewhere.
+    """
+    many = len(task.hunks)
     return "\n".join(
         (
             marker.wrap("name of the file", shown(task.path)),
-            *_history(Parent.TARGET, around.target, marker),
-            *_history(Parent.SOURCE, around.source, marker),
-            *_remarks(task, around),
-            *_file(task, around, marker),
-            _last(task),
+            *history,
+            *_remarks(task, partly),
+            *_file(task, before, marker),
+            f"Resolve hunks 0 to {many - 1}." if many > 1 else "Resolve hunk 0.",
         )
     )
 
 
-def _history(side: Parent, work: Work, marker: Marker) -> Iterator[str]:
-    if not work.touches:
-        yield f"No commit of the {side} is known to have touched this file since the base."
-        return
-    lines = "\n".join(_commit(touch, work) for touch in work.touches)
-    more = f", and {work.more} more" if work.more else ""
-    yield marker.wrap(f"commits of the {side} that touched the file{more}", lines)
-
-
-def _commit(touch: Touch, work: Work) -> str:
-    pull = f" pull request {touch.pull_request}" if touch.pull_request else ""
-    wrote = " (wrote lines of the hunks)" if touch.sha in work.wrote else ""
-    body = _SIGNED.sub("", work.bodies.get(touch.sha, "")).strip()
-    short = body if len(body) <= BODY else f"{body[:BODY]} [...]"
-    below = "".join(f"\n    {line}" for line in short.splitlines())
-    return f"{touch.sha[:12]}{pull}{wrote}: {touch.subject[:_SUBJECT]}{below}"
-
-
-def _remarks(task: HunkTask, around: Around) -> Iterator[str]:
+def _remarks(task: HunkTask, partly: bool) -> Iterator[str]:
     if not task.base:
         yield "Both sides added this file; there is no base."
     if b"\r\n" in task.target + task.source:
         yield "Lines of this file end in CRLF; write plain line ends, they are converted."
-    if around.partly:
+    if partly:
         yield "Other hunks of the file are asked about elsewhere; here one side stands for them."
 
 
-def _last(task: HunkTask) -> str:
-    many = len(task.hunks)
-    return f"Resolve hunks 0 to {many - 1}." if many > 1 else "Resolve hunk 0."
-
-
-def _file(task: HunkTask, around: Around, marker: Marker) -> Iterator[str]:
+def _file(task: HunkTask, before: Sequence[Resolution | None], marker: Marker) -> Iterator[str]:
     """The file from top to bottom: what is merged, and each hunk as base and sides have it."""
     total = sum(len(part) for part in task.parts if isinstance(part, bytes))
     index = 0
-    for at, part in enumerate(task.parts):
+    for part in task.parts:
         if isinstance(part, Hunk):
-            yield from _hunk(index, part, around, marker)
+            for side in ("base", "target", "source"):
+                text = side_of(part, side)
+                yield marker.wrap(f"hunk {index}, {side}", text, max(1, len(text)))
+            if known := before[index]:
+                label = f"hunk {index}, as it was resolved before"
+                yield marker.wrap(label, chosen(part, known))
             index += 1
-        else:
-            ends = (at > 0, at < len(task.parts) - 1)  # is there a hunk before, and after?
-            yield from _merged(part, ends, total > WHOLE, marker)
+        elif part:
+            yield from _merged(part, total > WHOLE, marker)
 
 
-def _hunk(index: int, hunk: Hunk, around: Around, marker: Marker) -> Iterator[str]:
-    versions = {"base": hunk.base, "target": hunk.target, "source": hunk.source}
-    for name, text in versions.items():
-        yield marker.wrap(f"hunk {index}, {name}", text, max(1, len(text)))
-    before = around.before[index] if index < len(around.before) else None
-    if before:
-        yield marker.wrap(f"hunk {index}, as it was resolved before", chosen(hunk, before))
-
-
-def _merged(text: bytes, ends: tuple[bool, bool], cut: bool, marker: Marker) -> Iterator[str]:
-    if not text:
-        return
+def _merged(text: bytes, cut: bool, marker: Marker) -> Iterator[str]:
+    """A text between hunks, whole or only its beginning and end."""
     lines = text.splitlines(keepends=True)
-    if not cut or len(lines) <= AROUND * sum(ends):
+    if not cut or len(lines) <= 2 * AROUND:
         yield marker.wrap("merged text", text, len(text))
         return
-    after, before = (lines[:AROUND] if ends[0] else []), (lines[-AROUND:] if ends[1] else [])
-    left_out = lines[len(after) : len(lines) - len(before)]
-    if after:
-        yield marker.wrap("merged text", b"".join(after), WHOLE)
-    yield f"({len(left_out)} lines of merged text are left out here.)"
-    if before:
-        heads = b"".join(headers(left_out, before))
-        if heads:
-            yield marker.wrap("where the definitions that go on here begin", heads, WHOLE)
-        yield marker.wrap("merged text", b"".join(before), WHOLE, keep="end")
-
-
-def headers(left_out: list[bytes], before: list[bytes]) -> list[bytes]:
-    """The first lines of the definitions, among lines that are left out, that go on after them."""
-    found: list[bytes] = []
-    limit = min((_indent(line) for line in before if line.strip()), default=0)
-    for line in reversed(left_out):
-        if line.strip() and _indent(line) < limit:
-            limit = _indent(line)
-            found += [line] if _OPENS.match(line) else []
-    return found[::-1]
-
-
-def _indent(line: bytes) -> int:
-    return len(line) - len(line.lstrip())
+    yield marker.wrap("merged text", b"".join(lines[:AROUND]), WHOLE)
+    yield f"({len(lines) - 2 * AROUND} lines of merged text are left out here.)"
+    yield marker.wrap("merged text", b"".join(lines[-AROUND:]), WHOLE, keep="end")

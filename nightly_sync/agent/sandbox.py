@@ -30,7 +30,14 @@ OWNER_TIMEOUT = 300.0  # seconds to hand a checkout over
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _SETTINGS = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types")
-_SCRATCH = ("--perms", "1777", "--size")
+_VARIABLES = {
+    "HOME": HOME,
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+    "USER": "agent",
+    "LOGNAME": "agent",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,8 @@ class Sandbox:
         with watching(self.settings, self.checkout) as watch:
             command = [*self._wrapped(watch.status), *words]
             result = run_command(command, Path("/"), timeout, env={}, pass_fds=(watch.status,))
-        return _with_reason(result, watch.reason)
+        why = f"\n[stopped: {watch.reason}]\n" if watch.reason else ""
+        return replace(result, output=result.output + why)
 
     def hand_over(self) -> None:
         """In a run as root, give what root owns in the checkout to the user that commands run as.
@@ -69,26 +77,20 @@ class Sandbox:
 
     def _wrapped(self, status: int) -> Iterator[str]:
         """The words before those of the command."""
+        namespaces, user = _as_root() if _is_root() else _as_user()
         yield from (self.bwrap, "--json-status-fd", str(status))
-        yield from ("--die-with-parent", "--new-session", *_namespaces())
+        yield from ("--die-with-parent", "--new-session", *namespaces)
         yield from _system_folders()
         yield from ("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev")
-        yield from (*_SCRATCH, str(SHARED_MEMORY_MB * MB), "--tmpfs", "/dev/shm")
-        yield from (*_SCRATCH, str(self.settings.scratch_mb * MB), "--tmpfs", "/tmp")
+        for folder, size in (("/dev/shm", SHARED_MEMORY_MB), ("/tmp", self.settings.scratch_mb)):
+            yield from ("--perms", "1777", "--size", str(size * MB), "--tmpfs", folder)
         yield from ("--perms", "1777", "--dir", HOME)
         yield from _environment(self.settings.environment)
         yield from ("--bind", str(self.checkout), WORK, "--remount-ro", "/")
-        yield from _variables(self.settings.environment)
-        yield from ("--", *_limits(self.settings), *_unprivileged())
+        yield from ("--", *_limits(self.settings), *user)
         # Not by bwrap, which may not enter it as root without root's powers. Should the machine
         # run out of memory, these processes go first.
         yield from (f"{BIN}/env", "--chdir", WORK, f"{BIN}/choom", "-n", "1000", "--")
-
-
-def _with_reason(result: CommandResult, reason: str) -> CommandResult:
-    if not reason:
-        return result
-    return replace(result, output=f"{result.output}\n[stopped: {reason}]\n")
 
 
 def _is_root() -> bool:
@@ -99,22 +101,20 @@ def _user() -> int:
     return FIRST_USER + os.getpid() % USERS
 
 
-def _namespaces() -> tuple[str, ...]:
-    if not _is_root():
-        return ("--unshare-all", "--unshare-user", "--disable-userns")
-    # No user namespace, in which the limit on processes would not hold. What root may do is
-    # dropped but for becoming someone else.
+def _as_user() -> tuple[Sequence[str], Sequence[str]]:
+    """Words that make the namespaces, and those before the command that change the user."""
+    return ("--unshare-all", "--unshare-user", "--disable-userns"), ()
+
+
+def _as_root() -> tuple[Sequence[str], Sequence[str]]:
+    """The same, without a user namespace, in which the limit on processes would not hold.
+
+    What root may do is dropped but for becoming someone else.
+    """
     own = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts")
     drop = ("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-    return (*own, "--unshare-cgroup-try", *drop)
-
-
-def _unprivileged() -> tuple[str, ...]:
-    if not _is_root():
-        return ()
-    user = str(_user())
-    ids = ("--reuid", user, "--regid", user, "--clear-groups", "--inh-caps=-all")
-    return (f"{BIN}/setpriv", *ids, "--")
+    ids = ("--reuid", str(_user()), "--regid", str(_user()), "--clear-groups", "--inh-caps=-all")
+    return (*own, "--unshare-cgroup-try", *drop), (f"{BIN}/setpriv", *ids, "--")
 
 
 def _system_folders() -> Iterator[str]:
@@ -135,20 +135,8 @@ def _environment(folders: Sequence[str]) -> Iterator[str]:
         yield from ("--perms", "0755", "--dir", str(parent))
     for folder in folders:
         yield from ("--ro-bind", folder, folder)
-
-
-def _variables(environment: Sequence[str]) -> Iterator[str]:
-    programs = (*(f"{folder}/bin" for folder in environment), "/usr/local/bin", BIN, "/bin")
-    values = {
-        "PATH": ":".join(programs),
-        "HOME": HOME,
-        "TMPDIR": "/tmp",
-        "LANG": "C.UTF-8",
-        "USER": "agent",
-        "LOGNAME": "agent",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    for name, value in values.items():
+    programs = (*(f"{folder}/bin" for folder in folders), "/usr/local/bin", BIN, "/bin")
+    for name, value in {"PATH": ":".join(programs), **_VARIABLES}.items():
         yield from ("--setenv", name, value)
 
 
@@ -167,11 +155,6 @@ def _limits(settings: SandboxSettings) -> Iterator[str]:
     }
     yield f"{BIN}/prlimit"
     for name, (kind, most) in wanted.items():
-        yield f"--{name}={_at_most(kind, most)}"
+        hard = resource.getrlimit(kind)[1]  # one that is already lower cannot be raised
+        yield f"--{name}={most if hard == resource.RLIM_INFINITY else min(most, hard)}"
     yield "--"
-
-
-def _at_most(kind: int, most: int) -> int:
-    """A limit that is already lower cannot be raised."""
-    _, hard = resource.getrlimit(kind)
-    return most if hard == resource.RLIM_INFINITY else min(most, hard)

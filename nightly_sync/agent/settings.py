@@ -57,6 +57,12 @@ class AgentSettings(Model):
     minutes: float = Field(
         360, gt=0, description="Limit: time in requests and tools; waiting for CI is not counted."
     )
+    stall_seconds: float = Field(
+        600,
+        gt=0,
+        description="An answer is asked for again after this long without anything new; the signs "
+        "of life that the API sends while the model thinks do not count.",
+    )
     tokens: int | None = Field(
         None, gt=0, description="Limit: tokens read and written, those of the cache included."
     )

@@ -22,10 +22,10 @@ from nightly_sync.errors import SyncError, Unreachable
 
 Client = Anthropic | AnthropicBedrock | AnthropicVertex
 
+CONNECT = 10.0  # seconds
 FIRST, LONGEST = 1.0, 60.0  # seconds between tries, doubled each time
 LONGEST_ASKED = 300.0  # seconds; the most of a Retry-After that is obeyed
 PATIENCE = 1800.0  # seconds after the first try of a request
-LONGEST_ANSWER = 3600.0  # seconds of one try; pings would keep it open for ever
 BEGUN = 5  # answers that may break off: each costs money
 SHOWN = 300  # characters of an error; a proxy may answer with a whole page
 TOO_LONG = "model_context_window_exceeded"
@@ -56,41 +56,42 @@ class Timing:
 REAL = Timing()
 
 
-class _Broken(Exception):
-    """What arrived can't be read."""
+class _Trouble(Exception):
+    """A try without a whole message.
 
+    `final`: asking again changes nothing. `after`: seconds the server asks us to wait.
+    """
 
-class _Late(Exception):
-    """An answer takes too long."""
+    def __init__(self, why: str, final: bool = False, after: float | None = None):
+        super().__init__(why)
+        self.final = final
+        self.after = after
 
 
 class _Until(httpx2.SyncByteStream):
-    """The bytes of an answer, until its time is over.
+    """The bytes of an answer, until a moment, and while they bring something new.
 
-    Here and not by event, as the SDK keeps pings to itself.
+    Here and not by event, as the SDK keeps pings to itself, which would keep it open for ever.
     """
 
-    def __init__(self, stream: Any, over: Callable[[], bool]):
+    def __init__(self, stream: Any, clock: Callable[[], float], stall: float, end: float):
+        self.news = clock()  # when the last event came
         self._stream = stream
-        self._over = over
+        self._clock = clock
+        self._stall = stall
+        self._end = end
 
     def __iter__(self) -> Iterator[bytes]:
         for part in self._stream:
-            if self._over():
-                raise _Late
+            now = self._clock()
+            if now >= self._end:
+                raise _Trouble("the time that was left is over")
+            if now - self.news >= self._stall:
+                raise _Trouble(f"nothing but pings came for {self._stall:g} s")
             yield part
 
     def close(self) -> None:
         self._stream.close()
-
-
-@dataclass(frozen=True)
-class _Trouble:
-    """A try without a whole message."""
-
-    why: str
-    final: bool = False  # asking again changes nothing
-    after: float | None = None  # seconds the server asks us to wait
 
 
 @dataclass
@@ -114,68 +115,69 @@ class _Arriving:
 class Claude:
     """Asks Claude: the `Ask` of `base.py`. `outages` are further errors that may pass.
 
-    `longest` is how long one answer may take, in seconds.
+    A try is given up after `stall` seconds without a byte, or with pings only.
     """
 
     def __init__(
         self,
         client: Client,
+        stall: float,
         timing: Timing = REAL,
         outages: tuple[type[Exception], ...] = (),
-        longest: float = LONGEST_ANSWER,
     ):
         self.client = client
-        self.longest = longest
+        self._stall = stall
         self._timing = timing
         self._outages = outages
 
-    def __call__(self, body: Body, failed: Callable[[Failure], None]) -> Reply:
+    def __call__(self, body: Body, seconds: float, failed: Callable[[Failure], None]) -> Reply:
         """Send it until it is answered; see `Ask`."""
-        started, tried, begun = self._timing.clock(), 0, 0
+        clock, tried, begun = self._timing.clock, 0, 0
+        started = clock()
+        end = started + seconds
         while True:
             arriving = _Arriving()
-            outcome = self._try(body, arriving)
-            if isinstance(outcome, Reply):
-                return outcome
+            try:
+                return self._try(body, end, arriving)
+            except _Trouble as error:
+                trouble = error
             begun += bool(arriving.spent.tokens)
-            pause = _pause(outcome, tried, self._timing.jitter())
+            pause = _pause(trouble, tried, self._timing.jitter())
             tried += 1
-            late = self._timing.clock() - started + pause > PATIENCE
-            last = outcome.final or late or begun >= BEGUN
-            failed(Failure(outcome.why, arriving.spent, 0.0 if last else pause))
+            last = trouble.final or begun >= BEGUN or clock() - started + pause > PATIENCE
+            failed(Failure(str(trouble), arriving.spent, 0.0 if last else pause))
+            if trouble.final:
+                raise SyncError(str(trouble))
             if last:
-                raise _given_up(outcome, tried)
+                times = "once" if tried == 1 else f"{tried} times"
+                raise Unreachable(f"Claude's API was asked {times} without an answer: {trouble}.")
             self._timing.sleep(pause)
 
-    def _try(self, body: Body, arriving: _Arriving) -> Reply | _Trouble:
-        end = self._timing.clock() + self.longest
+    def _try(self, body: Body, end: float, arriving: _Arriving) -> Reply:
+        clock, stall = self._timing.clock, self._stall
+        timeout = anthropic.Timeout(min(stall, max(1.0, end - clock())), connect=CONNECT)
         try:
-            with self.client.messages.stream(**body) as stream:
-                response = stream.response
-                response.stream = _Until(response.stream, lambda: self._timing.clock() >= end)
-                for event in _readable(stream):
-                    arriving.take(event)
+            with self.client.messages.stream(**body, timeout=timeout) as stream:
+                until = _Until(stream.response.stream, clock, stall, end)
+                stream.response.stream = until
+                self._read(stream, until, arriving)
         except anthropic.APIStatusError as error:
             return _refused(error, body)
         except (anthropic.APIConnectionError, httpx2.RequestError) as error:
-            return _Trouble(f"the connection broke ({_cause(error)})")
+            raise _Trouble(f"the connection broke ({_cause(error)})") from error
         except self._outages as error:
-            return _Trouble(f"the cloud's credentials do not work ({error})")
-        except _Late:
-            return _Trouble(f"the answer took over {self.longest / 60:g} minutes")
-        except _Broken as error:
-            return _Trouble(f"the answer could not be read ({error})")
+            raise _Trouble(f"the cloud's credentials do not work ({error})") from error
         if arriving.whole is None or arriving.whole.stop_reason is None:
-            return _Trouble("the answer ended early")
+            raise _Trouble("the answer ended early")
         return _reply(arriving)
 
-
-def _readable(stream: Iterator[Any]) -> Iterator[Any]:
-    """The events; the SDK lets what its JSON parsers raise through, all of it ValueErrors."""
-    try:
-        yield from stream
-    except ValueError as error:
-        raise _Broken(str(error)[:SHOWN]) from error
+    def _read(self, stream: Iterator[Any], until: _Until, arriving: _Arriving) -> None:
+        try:
+            for event in stream:
+                until.news = self._timing.clock()
+                arriving.take(event)
+        except ValueError as error:  # all that the SDK's JSON parsers raise
+            raise _Trouble(f"the answer could not be read ({str(error)[:SHOWN]})") from error
 
 
 def _cause(error: Exception) -> str:
@@ -237,7 +239,7 @@ def _spent(usage: Any) -> Spent:
 # None
 
 
-def _refused(error: anthropic.APIStatusError, body: Body) -> Reply | _Trouble:
+def _refused(error: anthropic.APIStatusError, body: Body) -> Reply:
     headers, sent = error.response.headers, error.status_code
     said = " ".join((error.api_message or error.message).split())[:SHOWN]
     status = sent if sent >= 400 else _STATUS.get(str(error.type), 500)
@@ -246,8 +248,9 @@ def _refused(error: anthropic.APIStatusError, body: Body) -> Reply | _Trouble:
     passing = status in _RETRYABLE or status >= 500
     # The API may overrule what the status says, as the SDK has it.
     if _OVERRULED.get(headers.get("x-should-retry", ""), passing):
-        return _Trouble(f"{status}: {said}", after=_seconds(headers.get("retry-after", "")))
-    return _Trouble(_sentence(status, said, str(body["model"])), final=True)
+        wait = headers.get("retry-after", "")  # in seconds; a date is left to our own pauses
+        raise _Trouble(f"{status}: {said}", after=float(wait) if wait.isdecimal() else None)
+    raise _Trouble(_sentence(status, said, str(body["model"])), final=True)
 
 
 def _sentence(status: int, said: str, model: str) -> str:
@@ -261,20 +264,8 @@ def _sentence(status: int, said: str, model: str) -> str:
     return f"Claude's API refused the request ({status}): {said}"
 
 
-def _seconds(text: str) -> float | None:
-    """A Retry-After in seconds; its other form, a date, is left to our own pauses."""
-    return float(text) if text.isdecimal() else None
-
-
 def _pause(trouble: _Trouble, tried: int, jitter: float) -> float:
     """Seconds before the next try; `tried` counts from 0, `jitter` is from 0 to 1."""
     if trouble.after is not None:
         return min(trouble.after, LONGEST_ASKED) + jitter
     return min(FIRST * float(2 ** min(tried, 10)), LONGEST) * (0.5 + jitter / 2)
-
-
-def _given_up(trouble: _Trouble, tries: int) -> SyncError:
-    if trouble.final:
-        return SyncError(trouble.why)
-    times = "once" if tries == 1 else f"{tries} times"
-    return Unreachable(f"Claude's API was asked {times} without an answer: {trouble.why}.")

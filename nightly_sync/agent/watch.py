@@ -31,32 +31,44 @@ class Watch:
     reason: str = ""  # why it had to be killed, as a clause, once it is gone
 
     def follow(self, report: IO[bytes]) -> None:
-        """Return once every process of the sandbox is gone."""
+        """Return once every process of the sandbox is gone: its first one's end is that of all."""
         line = report.readline()
-        # bwrap lets no command run before the line is whole.
-        first = _first_process(json.loads(line)) if line.endswith(b"\n") else None
-        if first is None:
+        if not line.endswith(b"\n"):  # bwrap lets no command run before the line is whole
             return
-        process, handle = first
+        facts = json.loads(line)
+        process = facts["child-pid"]
         try:
-            self._until_gone(process, handle)
+            handle = os.pidfd_open(process)
+        except ProcessLookupError:
+            return
+        try:  # if it is gone already, the id may be another process's by now
+            if _namespace(process) == facts["pid-namespace"]:
+                self._until_gone(process, handle)
         finally:
             os.close(handle)
 
     def _until_gone(self, process: int, handle: int) -> None:
         before = _free(self.folder)
         while not _gone(handle, TICK):
-            self.reason = _excess(process, self.limits, before - _free(self.folder))
+            self.reason = self._excess(process, before - _free(self.folder))
             if self.reason or self.over.is_set():
                 return _kill(handle)
         return None
+
+    def _excess(self, process: int, used: int) -> str:
+        limits = self.limits
+        if used > limits.disk_mb * MB:
+            return f"it used up over {limits.disk_mb} MB of disk space"
+        if memory.exceeds(process, limits.memory_mb * MB):
+            return f"its processes held over {limits.memory_mb} MB of memory"
+        return "the machine ran short of memory" if memory.is_short() else ""
 
 
 @contextmanager
 def watching(limits: SandboxSettings, folder: Path) -> Iterator[Watch]:
     """Start bwrap inside this, with `status` to report on; left once the sandbox is gone.
 
-    Raises SyncError if a part of it cannot be killed or watched.
+    Raises SyncError or OSError if a part of it cannot be killed or watched.
     """
     report, status = os.pipe()
     with os.fdopen(report, "rb", buffering=0) as reader, ThreadPoolExecutor(1) as pool:
@@ -70,39 +82,10 @@ def watching(limits: SandboxSettings, folder: Path) -> Iterator[Watch]:
             following.result()
 
 
-def _first_process(facts: dict[str, int]) -> tuple[int, int] | None:
-    """Id and handle of the sandbox's first process, whose end is the end of all.
-
-    None if it is gone, and its id perhaps another process's.
-    """
-    process = facts["child-pid"]
-    try:
-        handle = os.pidfd_open(process)
-    except ProcessLookupError:
-        return None
-    try:
-        same = _namespace(process) == facts["pid-namespace"]
-    except OSError as error:
-        os.close(handle)
-        raise SyncError(f"the sandbox cannot be watched: {error}") from error
-    if same:
-        return process, handle
-    os.close(handle)
-    return None
-
-
 def _namespace(process: int) -> int:
     with suppress(FileNotFoundError, ProcessLookupError):  # it ended just now
         return Path(f"/proc/{process}/ns/pid").stat().st_ino
     return 0
-
-
-def _excess(process: int, limits: SandboxSettings, used: int) -> str:
-    if used > limits.disk_mb * MB:
-        return f"it used up over {limits.disk_mb} MB of disk space"
-    if memory.exceeds(process, limits.memory_mb * MB):
-        return f"its processes held over {limits.memory_mb} MB of memory"
-    return "the machine ran short of memory" if memory.is_short() else ""
 
 
 def _free(folder: Path) -> int:

@@ -3,7 +3,8 @@
 One instance serves a whole run. It remembers what was tried, and what the checks said after it.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -69,7 +70,17 @@ class ClaudeFixer:
         if self._claude is None:
             self._claude = repair.briefed(assistant, ground.repo, ground.target)
         text = _Opening(self._facts, ground, own, self._tried)
-        return repair.mend(self._claude, ground, Job(TASK, "", text.build, self._judge(ground)))
+        job = Job(TASK, "", text.build, self._judge(ground), logs=self._logs(own))
+        return repair.mend(self._claude, ground, job)
+
+    def _logs(self, own: Sequence[FailureGroup]) -> Mapping[str, Sequence[Path]]:
+        """The logs of the failures, as far as they were read; two checks may share a name."""
+        logs: dict[str, list[Path]] = defaultdict(list)
+        for check in (failure.check for item in own for failure in item.failures):
+            file = self._run.log_file(check)
+            if file.exists():
+                logs[check.name].append(file)
+        return logs
 
     def _ground(self, worktree: Path) -> Ground:
         repo, plan = self._run.workspace.repository, self._facts.plan

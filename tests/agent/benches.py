@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from nightly_sync import tools as checkouts
-from nightly_sync.agent import tools
+from nightly_sync.agent import file_tools, look
 from nightly_sync.agent.base import Tool, ToolResult
 from nightly_sync.agent.bench import Bench
 from nightly_sync.agent.data import Marker
@@ -39,13 +39,20 @@ FILES: dict[str, str | bytes | None] = {
 class Workplace:
     """Tools over a checkout of FILES. `call` is what the model does."""
 
-    def __init__(self, repo: TestRepo, commit: str, folder: Path, index: Path, **guard: Any):
+    def __init__(
+        self, repo: TestRepo, commit: str, folder: Path, index: Path, logs: Any = None, **guard: Any
+    ):
         config = SyncConfig.model_validate({"repository": str(repo.path), "rules": RULES})
         self.repo, self.folder, self.index = repo, folder, index
         self.guard = WriteGuard(config, **guard)
         revisions = {"target": commit}
-        self.bench = Bench(Files(folder), repo.path, self.guard, Marker("0" * 16), revisions)
-        self.tools: tuple[Tool, ...] = (*tools.reading(self.bench), *tools.writing(self.bench))
+        at = repo.path, Marker("0" * 16), revisions
+        self.bench = Bench(*at, Files(folder), self.guard, logs or {})
+        files = (*file_tools.READING, *file_tools.WRITING, file_tools.ReadLog)
+        self.tools: tuple[Tool, ...] = (
+            *(action.on(self.bench) for action in files),
+            *(action.on(self.bench) for action in look.HISTORY),
+        )
 
     def call(self, name: str, **given: Any) -> ToolResult:
         """The result of one tool call."""

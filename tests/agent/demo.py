@@ -87,6 +87,14 @@ def script(can_run: bool) -> tuple[Turn, ...]:
     return (*RESOLVES, *REPAIRS, *tries, HANDS_IN)
 
 
+def _can_run(folder: Path) -> bool:
+    try:
+        probe.opened(folder, SANDBOX)
+    except probe.Unavailable:
+        return False
+    return True
+
+
 @contextmanager
 def by_script(folder: Path, now: datetime) -> Iterator[Show]:
     """Build the demo below `folder`, and play the model until the context ends."""
@@ -94,7 +102,7 @@ def by_script(folder: Path, now: datetime) -> Iterator[Show]:
     with StandIn() as claude, patch.dict(os.environ, {VARIABLE: KEY}):
         config = _config(config_for(folder), claude.url)
         site = lay_out(folder, now, (CONFLICT, REPAIR), config, Outcome.READY_NEEDS_LOOK)
-        turns = script(can_run=not isinstance(probe.opened(folder, SANDBOX), probe.Unavailable))
+        turns = script(can_run=_can_run(folder))
         claude.play(*turns)
         yield ByScript(site, claude, len(turns))
 

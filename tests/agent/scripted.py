@@ -35,7 +35,7 @@ class Script:
         """Turns nobody asked for yet."""
         return len(self._turns)
 
-    def __call__(self, body: Body, failed: Callable[[Failure], None]) -> Reply:
+    def __call__(self, body: Body, seconds: float, failed: Callable[[Failure], None]) -> Reply:
         """The next turn, if the request keeps the API's rules."""
         self.bodies.append(body)
         assert list(problems(body, False)) == []

@@ -123,11 +123,11 @@ class Time:
     def __init__(self, step: float = 0.0) -> None:
         self.now = 0.0
         self.slept: list[float] = []
-        self._step = step
+        self.step = step
 
     def clock(self) -> float:
         """Seconds; each look takes `step`."""
-        self.now += self._step
+        self.now += self.step
         return self.now
 
     def sleep(self, seconds: float) -> None:
@@ -147,7 +147,7 @@ class StandIn:
     def __init__(self) -> None:
         self._server = LLMockServer()
         self._server.app.add_middleware(_Recorder, standin=self)
-        self._clients: dict[tuple[str, float], Claude] = {}
+        self._clients: dict[str, Claude] = {}
         self.reset()
 
     def __enter__(self) -> "StandIn":
@@ -176,13 +176,14 @@ class StandIn:
         """Settings that lead here."""
         return AgentSettings(**{"enabled": True, "base_url": self.url, **changes})
 
-    def connect(self, time: Time | None = None, read: float = 5.0, **changes: Any) -> Claude:
+    def connect(self, time: Time | None = None, **changes: Any) -> Claude:
         """Claude, as the product reaches it; clients are kept, as each loads certificates."""
         settings = self.settings(**changes)
-        known = settings.base_url, read
+        known = settings.base_url
         if known not in self._clients:
-            self._clients[known] = connect(settings, KEY, read=read)
-        return Claude(self._clients[known].client, (time or Time()).timing)
+            self._clients[known] = connect(settings, KEY)
+        client, timing = self._clients[known].client, (time or Time()).timing
+        return Claude(client, settings.stall_seconds, timing)
 
     def play(self, *turns: Turn) -> None:
         """What the next requests get."""

@@ -10,8 +10,8 @@ from nightly_sync.agent.acceptance import (
     HunkTask,
     HunkText,
     ProblemKind,
-    assemble,
     cut,
+    hunk_texts,
     problems,
 )
 from nightly_sync.agent.forbidden import Policy
@@ -100,7 +100,7 @@ def answer(*texts: str, **more: Any) -> HunkAnswer:
     return HunkAnswer(**{**made, **more})
 
 
-def kinds(given: HunkAnswer, wanted: HunkTask | None = None, **policy: Any) -> list[ProblemKind]:
+def kinds(given: HunkAnswer, wanted: HunkTask | None = None, **policy: Any) -> list[str]:
     """What is wrong with an answer, each kind once."""
     found = problems(wanted or task(), given, Policy(**policy))
     assert all(item.sentence for item in found)
@@ -111,6 +111,12 @@ def replaced(old: str, new: str) -> HunkAnswer:
     """The good answer with one thing replaced in one hunk."""
     assert any(old in text for text in GOOD)
     return answer(*(text.replace(old, new, 1) for text in GOOD))
+
+
+def assemble(wanted: HunkTask, given: HunkAnswer) -> bytes:
+    """The file an answer makes."""
+    texts = hunk_texts(wanted, given)
+    return hunks.assemble(wanted.parts, lambda index, _: texts[index])
 
 
 def conflict(target: str, base: str, source: str) -> str:
@@ -127,7 +133,6 @@ def test_a_resolution_that_keeps_what_both_sides_did_is_accepted() -> None:
     wanted = task()
 
     assert problems(wanted, answer(*GOOD), Policy()) == ()
-    assert problems(wanted, answer(*GOOD)) == ()
     whole = assemble(wanted, answer(*GOOD)).decode()
     assert whole == hunks.assemble(wanted.parts, lambda at, _: GOOD[at].encode()).decode()
     assert GOOD[0] in whole
@@ -185,6 +190,14 @@ def test_what_only_one_side_added_no_commit_of_the_other_removed(case: str) -> N
     assert ProblemKind.DROPPED in kinds(answer(text, dropped=dropped(lines)), wanted)
 
 
+def test_what_only_one_side_changed_does_not_go_for_what_was_there_before() -> None:
+    text = conflict("a = 2\nb = 2\n", "a = 1\nb = 1\n", "a = 1\nb = 3\n")
+    both = dropped("a = 2\nb = 2")
+
+    assert kinds(answer("a = 2\nb = 3\n", dropped=both), task(text)) == []
+    assert kinds(answer("a = 1\nb = 3\n", dropped=both), task(text)) == [ProblemKind.DROPPED]
+
+
 def test_both_versions_of_one_line_do_not_go() -> None:
     """Reported: each side's version went by a commit of the other side."""
     wanted = task(conflict("a = load(5)\n", "a = load(1)\n", "a = load(7)\n"), "a.txt")
@@ -213,10 +226,15 @@ def test_of_two_additions_of_the_same_thing_one_may_go() -> None:
         '"""\nx = load(a, cache=1)\nx = load(a, workers=2)\n"""\n',
         "# x = load(a, cache=1)\n# x = load(a, workers=2)\n",
         "print(a); 'x = load(a, cache=1, workers=2)'\n",
+        'a = "x = load(a, cache=1, workers=2)"\n',
+        'a = """\nx = load(a, cache=1)\nx = load(a, workers=2)\n"""\n',
+        'print("x = load(a, cache=1)"\n    "x = load(a, workers=2)")\n',
+        'exec("x = load(a, cache=1, workers=2)")\n',
+        "a = eval('load(a, cache=1, workers=2)')\n",
     ],
 )
-def test_code_is_not_kept_by_a_comment_or_a_lone_string(text: str) -> None:
-    """Reported: a line counted as kept if its words stood in a comment."""
+def test_code_is_not_kept_by_a_comment_or_a_string(text: str) -> None:
+    """Reported: a line counted as kept if its words stood in a comment, or in any string."""
     head = "def load(*a, **b): pass\na = 0\n"
     wanted = task(
         head + conflict("x = load(a, cache=1)\n", "x = load(a)\n", "x = load(a, workers=2)\n")
@@ -224,6 +242,25 @@ def test_code_is_not_kept_by_a_comment_or_a_lone_string(text: str) -> None:
 
     assert kinds(answer("x = load(a, cache=1, workers=2)  # both\n"), wanted) == []
     assert kinds(answer(text), wanted) == [ProblemKind.DROPPED]
+
+
+def test_code_is_not_kept_by_a_string_in_another_hunk() -> None:
+    text = conflict("run(1)\na = 1\n", "a = 0\n", "a = 2\n")
+    other = conflict("b = 1\n", "b = 0\n", "b = 2\n")
+    gone = (*dropped("a = 2", TARGET_SHA), *dropped("b = 2", TARGET_SHA))
+    wanted = task(f"def run(*a): pass\n{text}c = 0\n{other}")
+
+    assert kinds(answer("run(1)\na = 1\n", "b = 1\n", dropped=gone), wanted) == []
+    moved = answer("a = 1\n", 'b = 1\nc = """\nrun(1)\n"""\n', dropped=gone)
+    assert kinds(moved, wanted) == [ProblemKind.DROPPED]
+
+
+def test_what_strings_say_on_both_sides_may_be_woven() -> None:
+    sides = ('log("load a", 1)\n', 'log("load", 1)\n', 'log("load b", 1)\n')
+    wanted = task("def log(*a): pass\n" + conflict(*sides))
+
+    assert kinds(answer('log("load a b", 1)\n'), wanted) == []
+    assert kinds(answer('log("load b", 1)\n'), wanted) == [ProblemKind.DROPPED]
 
 
 def test_comments_and_docstrings_of_both_sides_may_be_woven_too() -> None:
@@ -289,7 +326,7 @@ def test_each_line_of_a_resolution_counts() -> None:
         for number in range(len(lines)):
             texts = list(GOOD)
             texts[at] = "".join(lines[:number] + lines[number + 1 :])
-            found = problems(task(), answer(*texts))
+            found = problems(task(), answer(*texts), Policy())
             assert ProblemKind.SYNTAX in {item.kind for item in found} or any(
                 item.kind is ProblemKind.DROPPED and item.hunk == at for item in found
             )
@@ -376,7 +413,7 @@ LEFT = "keep = 3\nmine = 0\ntheirs = 4\n"
     ],
 )
 def test_a_line_goes_only_if_a_commit_of_the_other_side_removed_it(
-    entries: tuple[Dropped, ...], expected: list[ProblemKind]
+    entries: tuple[Dropped, ...], expected: list[str]
 ) -> None:
     assert kinds(answer(LEFT, dropped=entries), task(SAID)) == expected
 
@@ -469,6 +506,14 @@ def test_prose_may_be_reworded_and_data_not() -> None:
 
     assert kinds(answer("one two plus three\n"), task(text, "notes.md")) == []
     assert kinds(answer("one two plus three\n"), task(text, "notes.cfg")) == [ProblemKind.INVENTED]
+
+
+def test_a_number_is_one_word_in_data_too() -> None:
+    wanted = task(conflict("a: 1e-5\nb: 2\n", "a: 1e-3\n", "a: 1e-5\nc: 1\n"), "a.yaml")
+
+    assert kinds(answer("a: 1e-5\nb: 2\nc: 1\n"), wanted) == []
+    given = answer("a: 1e-2\nb: 2\nc: 1\n")
+    assert ProblemKind.INVENTED in kinds(given, wanted)
 
 
 # Hard limits hold for answers too.
@@ -679,3 +724,25 @@ def test_a_tag_that_does_not_fit_its_value_is_no_crash(value: str) -> None:
     text = f"z: {value}\n" + conflict("a: 1\nb: 1\n", "a: 1\n", "a: 1\nc: 1\n")
 
     assert kinds(answer("a: 1\nb: 1\nc: 1\n"), task(text, "a.yaml")) == []
+
+
+def test_an_encoding_that_is_none_of_text_is_no_crash() -> None:
+    """Reported: reading the words of such a file raised a LookupError."""
+    text = conflict("a = 1\nb = 1\n", "a = 1\n", "a = 1\nc = 1\n")
+    wanted = task(f"# coding: rot13\n{text}")
+
+    assert kinds(answer("a = 1\nb = 1\nc = 1\n"), wanted) == []
+    assert ProblemKind.INVENTED in kinds(answer("a = 1\nb = 1\nc = 1\nd = a\n"), wanted)
+
+
+@pytest.mark.parametrize("path", ["pkg/a.py", "tests/test_a.py"])
+def test_a_long_chain_of_branches_is_judged_or_refused(path: str) -> None:
+    """Reported: such a file is as deep as it is long for whoever reads its syntax tree."""
+    sides = ("a = 1\n", "", "b = 1\n")
+    chain = "if 0:\n    0\n" + "elif 0:\n    0\n" * 1500
+    wanted = task(f"{chain}{conflict(*sides)}", path)
+
+    assert kinds(answer("a = 1\nb = 1\n"), wanted) in ([], [ProblemKind.FORBIDDEN])
+    assert kinds(answer("b = 1\n"), wanted) != []
+    deep = task(conflict(*sides), path)
+    assert kinds(answer(f"a = 1\nb = 1\nc = {'-' * 1500}1\n"), deep) != []

@@ -8,12 +8,13 @@ from nightly_sync.agent.acceptance import (
     HunkAnswer,
     HunkTask,
     HunkText,
-    Problem,
     ProblemKind,
-    assemble,
     cut,
+    hunk_texts,
     problems,
 )
+from nightly_sync.agent.forbidden import Policy
+from nightly_sync.agent.harm import Objection
 from nightly_sync.merge import hunks
 from nightly_sync.merge.hunks import Hunk
 from nightly_sync.merge.model import Touch
@@ -72,9 +73,9 @@ def answered(texts: list[list[str]], dropped: tuple[Dropped, ...] = ()) -> HunkA
     )
 
 
-def check(task: HunkTask, texts: list[list[str]], *dropped: Dropped) -> tuple[Problem, ...]:
+def check(task: HunkTask, texts: list[list[str]], *dropped: Dropped) -> tuple[Objection, ...]:
     """What is wrong with an answer."""
-    return problems(task, answered(texts, dropped))
+    return problems(task, answered(texts, dropped), Policy())
 
 
 def test_every_answer_that_keeps_all_lines_is_accepted_in_any_order() -> None:
@@ -136,7 +137,7 @@ def test_whatever_is_answered_the_rest_of_the_file_is_as_it_was() -> None:
     random = Random(4)
     for task, lines in cases():
         texts = [random.sample(own, random.randrange(len(own) + 1)) for own in lines]
-        whole = assemble(task, answered(texts))
+        whole = filled(task, hunk_texts(task, answered(texts))) or b""
         assert filled(task, cut(task, whole)) == whole
         at = random.randrange(len(whole))
         edited = whole[:at] + b"!" + whole[at + 1 :]

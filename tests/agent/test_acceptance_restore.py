@@ -2,7 +2,8 @@
 
 import pytest
 
-from nightly_sync.agent.acceptance import ProblemKind, restore_problems
+from nightly_sync.agent.acceptance import ProblemKind
+from nightly_sync.agent.lost import Lost, restored_badly
 
 TARGET = '''\
 import os
@@ -56,10 +57,10 @@ CLOSE = "\n    def close(self):\n        os.sync()\n"
 SOURCE = without(COMMENT + COUNT, "from pkg.tools import first, second\n")
 
 
-def kinds(before: str, after: str, wanted: str, *sides: str) -> list[ProblemKind]:
+def kinds(before: str, after: str, wanted: str, target: str = TARGET) -> list[str]:
     """What is wrong with a repair, each kind once."""
-    texts = [side.encode() for side in sides or (SOURCE, TARGET)]
-    found = restore_problems(before.encode(), after.encode(), wanted, texts)
+    item = Lost("a.py", (wanted,), (SOURCE.encode(), target.encode()))
+    found = restored_badly(item, before.encode(), after.encode())
     assert all(item.sentence for item in found)
     return sorted({item.kind for item in found})
 
@@ -73,12 +74,6 @@ def kinds(before: str, after: str, wanted: str, *sides: str) -> list[ProblemKind
         ("Loader", (CLASS,)),
         ("Loader", (CLASS, "from pkg import base\n")),
         ("Loader.close", (CLOSE,)),
-        ("Loader.depth", ("    depth = 3\n\n",)),
-        ("LIMIT", ("LIMIT = 10\n",)),
-        ("_CACHE", ("_CACHE: dict[str, int] = {}\n",)),
-        ("os", ("import os\n",)),
-        ("second", (", second",)),
-        ("first", ("from pkg.tools import first, second\n",)),
     ],
 )
 def test_what_was_lost_may_be_put_back(wanted: str, lost: tuple[str, ...]) -> None:
@@ -131,5 +126,5 @@ def test_what_is_there_already_or_on_no_side_is_not_restored() -> None:
     assert kinds(TARGET, TARGET, "count") == [ProblemKind.OUTSIDE]
     assert kinds(without(COUNT), without(COUNT), "count") == [ProblemKind.UNDEFINED]
     assert kinds(without(COUNT), TARGET, "count", SOURCE) == [ProblemKind.INVENTED]
+    assert kinds(without(COUNT), TARGET, "count", "(") == [ProblemKind.INVENTED]
     assert kinds("(", TARGET, "count") == [ProblemKind.SYNTAX]
-    assert kinds(without(COUNT), TARGET, "count", "(", TARGET) == []

@@ -6,10 +6,9 @@ import pytest
 
 from nightly_sync.agent.client import connect
 from nightly_sync.agent.settings import AgentSettings
-from nightly_sync.agent.stream import LONGEST_ANSWER
 from nightly_sync.errors import ConfigError
 from tests.agent.standin import KEY, StandIn, says
-from tests.agent.test_stream import BODY
+from tests.agent.test_stream import BODY, text
 
 BEDROCK = AgentSettings(
     provider="bedrock", model="some.claude-v1:0", key="env:CLOUD_KEY", region="eu-west-1"
@@ -25,7 +24,7 @@ def test_only_the_key_that_was_given_is_sent(
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.setenv(name, "somebody-elses")
     claude.play(says("hello"))
-    claude.connect()(BODY, lambda failure: None)
+    claude.connect()(BODY, 60, lambda failure: None)
     assert "somebody-elses" not in str(claude.headers)
     assert claude.headers[0]["authorization"] == f"Bearer {KEY}"
 
@@ -52,7 +51,7 @@ def test_an_address_in_the_config_stands_above_the_environment(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://elsewhere.example")
     claude.play(says("hello"))
-    assert claude.connect()(BODY, lambda failure: None).text == "hello"
+    assert text(claude.connect()(BODY, 60, lambda failure: None)) == "hello"
 
 
 def test_without_one_it_is_anthropics_own(claude: StandIn) -> None:
@@ -73,7 +72,7 @@ def test_no_key_at_all_is_an_error_for_anthropic(claude: StandIn) -> None:
 
 def test_a_key_read_from_a_file_may_end_its_line(claude: StandIn) -> None:
     claude.play(says("hello"))
-    connect(claude.settings(), f"{KEY}\n")(BODY, lambda failure: None)
+    connect(claude.settings(), f"{KEY}\n")(BODY, 60, lambda failure: None)
     assert claude.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
@@ -102,8 +101,3 @@ def test_a_missing_package_of_a_cloud_is_named(
 
 def test_the_sdk_does_not_retry_by_itself(claude: StandIn) -> None:
     assert connect(AgentSettings(), KEY).client.max_retries == 0
-
-
-def test_no_answer_may_take_longer_than_the_budget(claude: StandIn) -> None:
-    assert connect(claude.settings(minutes=2), KEY).longest == 120
-    assert connect(claude.settings(), KEY).longest == LONGEST_ANSWER

@@ -99,6 +99,7 @@ def test_golden_values_may_only_be_restored_or_moved() -> None:
     [
         *("pytest.ini", "tox.ini", "ruff.toml", ".coveragerc", "mypy.ini", ".pylintrc", ".flake8"),
         *(".pre-commit-config.yaml", "noxfile.py", "sub/pytest.ini", "Makefile", ".gitlab-ci.yml"),
+        *("GNUmakefile", "sub/makefile"),
     ],
 )
 def test_settings_of_the_checks_may_only_be_restored(path: str) -> None:

@@ -87,30 +87,12 @@ REPAIRS = {
         )
     ],
     "the first of what it returns": [("scale=2)", "scale=2)[0]")],
-    "a setup step": [("    model = build(4", "    initialize(1, 2)\n    model = build(4")],
-    "a context around it all": [
-        (
-            "    assert result.shape",
-            "    with no_grad():\n        old_loss(model, 1)\n    assert result.shape",
-        )
+    "a value set on what the test made": [
+        ("    target = np", "    model.graph_all_prefills = False\n    target = np")
     ],
+    "a constant under a new name": [("EXPECTED = ", "GRAPHS = None\nEXPECTED = ")],
     "a fixture more": [("def test_loss(width)", "def test_loss(width, tmp_path)")],
-    "a stubbed attribute by its new name": [
-        ("    model = build(4", '    setattr(model, "old", 1)\n    model = build(4')
-    ],
-    "one more test": [
-        ("class TestModel", "def test_new():\n    assert build(2)\n\n\nclass TestModel")
-    ],
-    "one more assertion": [
-        ("    close_enough(res", "    assert result.max() < 9\n    close_enough(res")
-    ],
     "one more case": [("(2, 4)", "(2, 4), (5, 10)")],
-    "one more value in each case": [
-        ('"size, expected"', '"size, expected, width"'),
-        ("(1, 2)", "(1, 2, None)"),
-        ("(2, 4)", "(2, 4, 1)"),
-        ("param(3, 6,", "param(3, 6, 7,"),
-    ],
     "a stricter test": [("scale=2)", "scale=2)\n    assert result.dtype == float")],
     "another message": [('"the shape is off"', '"wrong shape"')],
     "a test by another name": [("def test_loss(", "def test_old_loss(")],
@@ -136,6 +118,37 @@ def test_a_repair_of_a_merge_stands(edits: list[tuple[str, str]]) -> None:
     assert reasons(edited(*edits)) == []
 
 
+REFUSED = {
+    "a setup step": [("    model = build(4", "    initialize(1, 2)\n    model = build(4")],
+    "a context around a call": [
+        ("    assert result.shape", "    with no_grad():\n        f(1)\n    assert result.shape")
+    ],
+    "an attribute by its text": [
+        ("    model = build(4", '    setattr(model, "old", 1)\n    model = build(4')
+    ],
+    "one more test": [
+        ("class TestModel", "def test_new():\n    assert build(2)\n\n\nclass TestModel")
+    ],
+    "an assertion that calls": [
+        ("    close_enough(res", "    assert result.max() < 9\n    close_enough(res")
+    ],
+    "one more value in each case": [
+        ('"size, expected"', '"size, expected, width"'),
+        ("(1, 2)", "(1, 2, None)"),
+        ("(2, 4)", "(2, 4, 1)"),
+        ("param(3, 6,", "param(3, 6, 7,"),
+    ],
+}
+
+
+@pytest.mark.parametrize("edits", REFUSED.values(), ids=REFUSED)
+def test_what_is_as_often_a_trick_is_left_to_a_person(edits: list[tuple[str, str]]) -> None:
+    after = edited(*edits)
+
+    assert reasons(after) != []
+    assert reasons(f"{after}# x\n", sides=(after, TARGET)) == []
+
+
 def test_a_file_may_be_put_back_as_one_side_has_it() -> None:
     assert reasons(SOURCE) == []
     assert reasons(TARGET, before=SOURCE, sides=(SOURCE, TARGET), base=SOURCE) == []
@@ -151,8 +164,38 @@ def test_a_function_may_be_put_back_as_one_side_has_it() -> None:
     mark = ("@pytest.mark.gpu", "@pytest.mark.flaky\n@pytest.mark.gpu")
 
     assert reasons(edited(*RENAMED, ("approx(0.75", "approx(0.7"), mark), before=mixed) == []
-    assert reasons(edited(*RENAMED), before=mixed) == []
+    assert reasons(edited(), before=mixed) == []
+    assert reasons(edited(*RENAMED), before=mixed) != []  # what stood there may be of both sides
     assert reasons(edited(*RENAMED, ("approx(0.75", "approx(0.71")), before=mixed) != []
+
+
+def test_a_function_that_is_put_back_keeps_what_only_the_other_side_has() -> None:
+    """Reported: it was put back without the cases and assertions that the target had added."""
+    base = "def test_a():\n    assert f()\n"
+    source = base.replace("    assert", "    assert g()\n    assert")
+    target = base.replace("def", "@pytest.mark.parametrize('x', [1])\ndef").replace("()", "(x)", 1)
+    more = base + "    assert h()\n"
+
+    assert reasons(source + "# x\n", source + "    assert h()\n", base, (source, more)) != []
+    assert reasons(base + "# x\n", target, base, (base, target)) != []
+
+
+def test_of_two_answers_to_a_conflict_the_one_that_checks_less_is_refused() -> None:
+    base, target, source = (
+        f"def test_a():\n    {line}\n" for line in ("f(0)", "assert f(1)", "g()")
+    )
+
+    def judged(before: str, after: str, *sides: str) -> bool:
+        texts = tuple(side.encode() for side in sides)
+        args = ("tests/test_a.py", before.encode(), f"{after}# x\n".encode())
+        change = FileChange(*args, sides=texts, base=base.encode(), merging=True)
+        return forbidden([change], Policy()) == ()
+
+    assert judged(source, target, target, source)
+    assert not judged(target, source, target, source)
+    other = target.replace("f(1)", "f(2)")
+    assert judged(target, other, target, other)
+    assert not judged(target, target.replace("f(1)", "f(3)"), target, other)
 
 
 def test_what_the_merge_doubled_may_go_once() -> None:
@@ -221,14 +264,15 @@ def test_a_test_file_that_a_side_deleted_may_go() -> None:
     assert forbidden([gone], Policy()) == ()
 
 
-def test_a_test_may_move_to_another_file() -> None:
+def test_a_test_moves_with_its_whole_file_only() -> None:
     test = TEST[TEST.index("@pytest.mark.gpu") : TEST.index("class TestModel")]
     here = FileChange("tests/test_model.py", TEST.encode(), edited((test, "")).encode())
     there = FileChange("tests/test_loss.py", b"import pytest\n", f"import pytest\n{test}".encode())
-    hidden = FileChange("tests/loss.py", b"", test.encode())
+    gone = FileChange("tests/test_model.py", TEST.encode(), None, mode_after=None)
+    whole = FileChange("tests/more/test_model.py", None, TEST.encode(), mode_before=None)
 
-    assert forbidden([here, there], Policy()) == ()
-    assert [item.kind for item in forbidden([here, hidden], Policy())] == [RefusalKind.TEST_REMOVED]
+    assert {item.kind for item in forbidden([here, there], Policy())} >= {RefusalKind.TEST_REMOVED}
+    assert forbidden([gone, whole], Policy()) == ()
 
 
 def test_a_file_may_be_put_together_from_both_sides_where_the_merge_broke_it() -> None:

@@ -27,7 +27,7 @@ def test_a_file_is_shown_as_it_is_in_a_commit() -> None:
 
 def test_lines_are_found_with_their_place() -> None:
     found = use("search", revision="source", text="self.value", path="long.py").text
-    assert "1 lines with 'self.value' in source" in found
+    assert "1 line with 'self.value' in source" in found
     assert "long.py:1503:         self.value = 3" in found
     assert "(nothing)" in use("search", revision="source", text="no such text").text
 
@@ -70,7 +70,7 @@ def test_tools_stop_working_after_so_many_uses() -> None:
     looks = Looks(1)
     repo, source, _ = repository()
     trees = Trees(repo.path, Marker("0" * 16), {"source": source})
-    show, search = (looks.limited(made) for made in looking(trees)[:2])
+    show, search = (looks.limited(made) for made in looking(trees)[1::-1])
     asked = {"revision": "source", "path": "app.py"}
     assert not show.call(asked).is_error
     results = [search.call({"revision": "source", "text": "a"}) for _ in range(_PATIENCE + 1)]

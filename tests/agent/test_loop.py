@@ -71,7 +71,7 @@ class Desk:
 
     def converse(self, *turns: Turn) -> Ended:
         self.claude.play(*turns)
-        agent = Agent(self.settings, self.claude.connect(self.time), self.meter, self.transcript)
+        agent = Agent(self.claude.connect(self.time), self.meter, self.transcript)
         return converse(agent, self.task)
 
     def said(self, request: int = -1) -> Any:
@@ -167,14 +167,14 @@ def test_results_with_odd_bytes_or_nothing_in_them_can_be_sent(desk: Desk) -> No
 @pytest.mark.parametrize("stop", ["stop", "stop_sequence"])
 def test_the_end_of_the_models_turn_ends_the_conversation(desk: Desk, stop: str) -> None:
     ended = desk.converse(says("I do not know.", stop))
-    assert (ended.reason, ended.text) == (End.TURN_OVER, "I do not know.")
+    assert ended.reason is End.TURN_OVER
 
 
 def test_it_is_reminded_once_of_the_answer(claude: StandIn) -> None:
     desk = Desk(claude)
     desk.task = Task(**{**vars(desk.task), "reminder": "Use the tool answer."})
     ended = desk.converse(says("It is a.py."), message(stop="end_turn"))
-    assert (ended.reason, ended.text) == (End.TURN_OVER, "It is a.py.")
+    assert ended.reason is End.TURN_OVER
     assert desk.said()[-1]["text"] == "Use the tool answer."
 
 
@@ -403,7 +403,7 @@ def test_a_limit_ends_it_between_two_turns_and_keeps_the_work(
     turn = message(use("t", "read", path="b"), cache_read_input_tokens=1000)
     second = message(use("u", "read", path="c"), cache_read_input_tokens=1500)
     ended = desk.converse(turn, second)
-    assert (ended.reason, ended.limit, desk.read) == (End.BUDGET, limit, ["b", "c"])
+    assert (ended.reason, desk.read) == (End.BUDGET, ["b", "c"])
     assert ended.detail.endswith(f" {limit} is reached")
     assert ended.spent == desk.meter.total()
 
@@ -411,7 +411,15 @@ def test_a_limit_ends_it_between_two_turns_and_keeps_the_work(
 def test_a_pause_that_would_outlast_the_time_limit_is_not_waited_for(claude: StandIn) -> None:
     desk = Desk(claude, minutes=1)
     ended = desk.converse(fails(529, after=100))
-    assert (ended.reason, ended.limit, desk.time.slept) == (End.BUDGET, "minutes", [])
+    assert (ended.reason, desk.time.slept) == (End.BUDGET, [])
+
+
+def test_an_answer_that_outlasts_the_time_that_is_left_ends_it(claude: StandIn) -> None:
+    desk = Desk(claude, minutes=1)
+    desk.time.step = 10
+    ended = desk.converse(says("a long story"))
+    assert (ended.reason, desk.time.slept) == (End.BUDGET, [])
+    assert ended.detail == "the limit of 1 minutes is reached"
 
 
 def test_out_of_reach_is_an_error_that_the_caller_can_tell(claude: StandIn) -> None:
@@ -425,7 +433,7 @@ def test_out_of_reach_is_an_error_that_the_caller_can_tell(claude: StandIn) -> N
 
 def test_the_transcript_tells_the_whole_story_and_not_the_key(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    desk.transcript = Transcript(path, secrets=(KEY,))
+    desk.transcript = Transcript(path, KEY)
     desk.reads = lambda given: ToolResult(f"the key is {KEY}\udcff")
     desk.converse(fails(529, after=0), read("b"), answer())
     assert desk.claude.problems == ["the key is in the body or in ['authorization']"]

@@ -49,7 +49,7 @@ def test_the_cheapest_fix_is_refused_and_shown_and_a_real_one_is_taken(tmp_path:
     bench = Bench(tmp_path, SKIP, submit("skip it"), NO_SKIP, REPAIR, submit())
     made = bench.mend()
     assert bench.changed(made) == REPAIRED
-    assert "tests/test_train.py: a new" in bench.script.said(2)
+    assert "- tests/test_train.py: " in bench.script.said(2)
     assert "2 tries are left" in bench.script.said(2)
     assert set(bench.refused) == {("tests/test_train.py", "test-skipped")}
     assert len(bench.seen) == 1, "the judge is not asked about what is refused"
@@ -203,6 +203,30 @@ def test_what_is_cached_is_the_same_for_all_repairs_of_a_run(tmp_path: Path) -> 
     assert tools[-2:] == ["submit", "give_up"]
 
 
+def test_a_file_that_one_side_deleted_may_be_deleted(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, call("delete_file", path="dropped.txt"), REPAIR, submit())
+    tree = bench.with_entries(tmp_path, dropped_txt=bench.dropped)
+    bench.ground = replace(bench.ground, tree=tree)
+    assert bench.changed(bench.mend()) == {**REPAIRED, "dropped.txt": None}
+
+
+def test_a_file_that_no_side_deleted_stays(tmp_path: Path) -> None:
+    turns = (call("delete_file", path="odd.txt"), submit(), call("give_up", reason="so"))
+    bench = Bench(tmp_path, *turns)
+    assert isinstance(bench.mend(), NotMended)
+    assert bench.refused == [("odd.txt", "file-removed")]
+
+
+def test_logs_are_read_where_there_are_any(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("E   ImportError: old_loss\n")
+    turns = (call("read_log", check="unit", text="importerror"), call("give_up", reason="so"))
+    bench = Bench(tmp_path, *turns, *turns)
+    bench.mend(logs={"unit": [tmp_path / "log"]})
+    assert "1\tE   ImportError: old_loss" in bench.script.said()
+    bench.mend()
+    assert "There is no tool read_log" in bench.script.said()
+
+
 # With commands
 
 NEW = call("create_file", path="new.py", content="n = 1\n")
@@ -231,7 +255,7 @@ def test_commands_are_no_way_around_a_refusal(tmp_path: Path, box: dict[str, Any
     bench = Bench(tmp_path, shell(script), submit(), shell(undo), submit(), sandbox=box)
     made = bench.mend()
     assert bench.changed(made) == REPAIRED
-    assert "a new" in bench.script.said(2)
+    assert "- tests/test_train.py: " in bench.script.said(2)
     assert set(bench.refused) == {
         ("CODEOWNERS", "protected-path"),
         (".github/workflows/ci.yml", "workflow"),
@@ -248,13 +272,6 @@ def test_what_a_command_changed_or_removed_is_taken_and_new_files_are_not(
     tree = bench.with_entries(tmp_path, dropped_txt=bench.dropped)
     bench.ground = replace(bench.ground, tree=tree)
     assert bench.changed(bench.mend()) == {**REPAIRED, "dropped.txt": None}
-
-
-def test_a_file_that_no_side_dropped_stays(tmp_path: Path, box: dict[str, Any]) -> None:
-    turns = (shell("rm odd.txt"), submit(), call("give_up", reason="so"))
-    bench = Bench(tmp_path, *turns, sandbox=box)
-    assert isinstance(bench.mend(), NotMended)
-    assert bench.refused == [("odd.txt", "file-removed")]
 
 
 def test_what_a_command_only_touched_stays_as_it_was_committed(

@@ -114,6 +114,29 @@ def test_a_definition_may_move_to_another_file() -> None:
     assert len(lost_definitions([change(F + G, G, F, F), old])) == 1, "it was there before"
 
 
+@pytest.mark.parametrize(
+    "other", ["def f():\n    return 2\n", "@cache\n" + F, "def f(): ...\n", "class f: ...\n"]
+)
+def test_a_definition_that_moved_is_what_it_was(other: str) -> None:
+    """Reported: any definition of that name in another file stood for it."""
+    new = FileChange("b.py", b"", other.encode(), sides=(None, None))
+    (found,) = lost_definitions([change(F + G, G, F, F), new])
+    assert found.sentence == "a.py: `f` is gone, and a side has it"
+
+
+def test_a_definition_may_move_as_a_side_has_it() -> None:
+    ours = F.replace("1", "5")
+    new = FileChange("b.py", b"", ours.encode(), sides=(None, None))
+    assert lost_definitions([change(F + G, G, F, ours), new]) == []
+
+
+def test_a_definition_at_the_end_of_a_long_chain_of_branches_is_found() -> None:
+    branches = "".join(f"elif {at}:\n    pass\n" for at in range(1500))
+    assert list(definitions(f"if 0:\n    pass\n{branches}else:\n    def f(): ...\n".encode())) == [
+        "f"
+    ]
+
+
 def test_data_has_no_definitions() -> None:
     made = FileChange("a.txt", F.encode(), b"", sides=(F.encode(), F.encode()))
     assert lost_definitions([made]) == []
@@ -185,12 +208,12 @@ AFTER = f"import os\nimport re\n\n\n{KEPT}{F}{CLASS}{G}"
     ("old", "new", "said"),
     [
         ("", "", ""),
-        (F, "", "`f` is still neither defined nor imported"),
-        (METHOD, "", "`C.b` is still neither defined nor imported"),
+        (F, "", "`f` is defined 0 times, not once"),
+        (METHOD, "", "`C.b` is defined 0 times, not once"),
         ("return 2\n" + G, "return 3\n" + G, "`C.b` is not as either side has it"),
-        (G, "", "only `C.b` and its imports may be added"),
-        ("import re", "import json", "neither side imports `json` like this"),
-        (F, F + F, "`f` was there already"),
+        (G, "", "only `C.b`, `f` and their imports may be added"),
+        ("import re", "import json", "neither side has `import json`"),
+        (F, F + F, "`f` is defined 2 times"),
         ("def f", "def f(", "the file has to parse"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nightly_sync import git
-from nightly_sync.agent import search_tool
+from nightly_sync.agent import file_tools
 from nightly_sync.agent.guard import Refusal
 from tests.agent.benches import Workplace, workplace
 
@@ -42,6 +42,7 @@ def test_no_path_leads_out_of_the_checkout(work: Workplace, tmp_path: Path) -> N
         ("read_file", {}),
         ("edit_file", {"old": SECRET, "new": "x"}),
         ("create_file", {"content": "x"}),
+        ("delete_file", {}),
         ("search", {"text": SECRET}),
         ("list_files", {"recursive": True}),
     ]
@@ -101,9 +102,9 @@ def test_binary_and_very_large_files_are_not_read(work: Workplace) -> None:
 
 def test_a_file_is_read_as_it_was_in_a_commit(work: Workplace) -> None:
     (work.folder / "src" / "app.py").write_text("changed\n")
-    text = work.call("read_file", path="src/app.py", revision="target").text
+    text = work.call("show_file", path="src/app.py", revision="target").text
     assert "def run" in text
-    assert work.call("read_file", path="none.py", revision="target").is_error
+    assert work.call("show_file", path="none.py", revision="target").is_error
 
 
 def test_a_name_of_odd_bytes_is_read_as_it_is_listed(work: Workplace) -> None:
@@ -173,18 +174,18 @@ PINNED = [
 
 def test_pinned_paths_stay_and_each_refusal_is_kept(work: Workplace) -> None:
     before = {item: item.read_bytes() for item in work.folder.rglob("*") if item.is_file()}
-    for name, reason in PINNED:
-        edited = work.call("edit_file", path=name, old="o", new="x")
-        created = work.call("create_file", path=name, content="* @me\n")
-        assert edited.is_error
-        assert created.is_error
-        assert reason in edited.text
-        assert work.guard.refusals[-2:] == [
-            Refusal(name, work.guard.forbidden(name), "edit_file"),
-            Refusal(name, work.guard.forbidden(name), "create_file"),
-        ]
+    calls: dict[str, dict[str, str]] = {
+        "edit_file": {"old": "o", "new": "x"},
+        "create_file": {"content": "* @me\n"},
+        "delete_file": {},
+    }
+    for (name, reason), (tool, given) in itertools.product(PINNED, calls.items()):
+        result = work.call(tool, path=name, **given)
+        assert result.is_error
+        assert reason in result.text
+        assert work.guard.refusals[-1] == Refusal(name, work.guard.forbidden(name), tool)
     assert {item: item.read_bytes() for item in work.folder.rglob("*") if item.is_file()} == before
-    assert len(work.guard.refusals) == 2 * len(PINNED)
+    assert work.bench.edited == set()
 
 
 def test_a_task_changes_its_own_files_only(tmp_path: Path) -> None:
@@ -228,14 +229,17 @@ def test_a_search_text_is_no_option(work: Workplace) -> None:
 def test_a_pattern_that_takes_forever_ends_at_the_limit(
     work: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_tool, "TIMEOUT", 0.5)
+    monkeypatch.setattr(file_tools, "TIMEOUT", 0.2)
     (work.folder / "long").write_text("a" * 2001 + "!\n")
     result = work.call("search", text=r"^(a+)(a+)(a+)\1\2\3!$", regex=True)
     assert result.is_error
-    assert "took over 0.5 s" in result.text
+    assert "took over 0.2 s" in result.text
 
 
-def test_a_pattern_that_needs_any_amount_of_memory_does_not_get_it(work: Workplace) -> None:
+def test_a_pattern_that_needs_any_amount_of_memory_does_not_get_it(
+    work: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_tools, "MEMORY", 32 * 1024 * 1024)
     (work.folder / "long").write_text("a" * 3000 + "!\n")
     result = work.call("search", text="((a{1,200}){1,200}){1,200}b", regex=True)
     assert result.is_error
@@ -290,7 +294,7 @@ def test_only_the_name_of_a_commit_reaches_git(work: Workplace) -> None:
         ("git_diff", {"old": "{}", "new": "target"}),
         ("git_diff", {"old": "target", "new": "{}"}),
         ("git_blame", {"revision": "{}", "path": "VERSION"}),
-        ("read_file", {"revision": "{}", "path": "VERSION"}),
+        ("show_file", {"revision": "{}", "path": "VERSION"}),
     ]
     for name, (tool, given) in itertools.product(NO_COMMITS, calls):
         result = work.call(tool, **{key: name if it == "{}" else it for key, it in given.items()})
@@ -353,8 +357,8 @@ def test_planted_words_have_no_tool_to_act_with(
         assert result.text.count("0" * 16) == 2  # the frame is whole
         assert "token-value" not in result.text
     assert {tool.name for tool in work.tools} == {
-        *("list_files", "read_file", "search", "edit_file", "create_file"),
-        *("git_log", "git_show", "git_diff", "git_blame"),
+        *("list_files", "read_file", "search", "edit_file", "create_file", "delete_file"),
+        *("read_log", "show_file", "git_log", "git_show", "git_diff", "git_blame"),
     }
 
 
@@ -406,7 +410,7 @@ def test_a_file_of_mixed_line_ends_is_shown_line_by_line(work: Workplace) -> Non
         ("one\ntwo\nthree", "", b"\r\nfour\r\nfive\n"),
         ("one\ntwo", "one\ntwo\nnew", b"one\r\ntwo\r\nnew\nthree\r\nfour\r\nfive\n"),
         ("four\nfive\n", "x", MIXED.removesuffix(b"four\r\nfive\n") + b"x"),
-        ("one\r\ntwo", "1\ntwo", b"1\ntwo\nthree\r\nfour\r\nfive\n"),  # the very bytes
+        ("one\r\ntwo", "1\ntwo", b"1\r\ntwo\nthree\r\nfour\r\nfive\n"),
     ],
 )
 def test_an_edit_over_mixed_line_ends_keeps_those_it_does_not_touch(
@@ -423,3 +427,36 @@ def test_an_edit_over_mixed_line_ends_counts_as_any_other(work: Workplace) -> No
     assert "occurs 2 times" in work.call("edit_file", path="mixed", old="a\nb", new="x").text
     assert not work.call("edit_file", path="mixed", old="a\nb\n", new="c\nd\n", count=2).is_error
     assert work.read("mixed") == b"c\r\nd\n.\nc\r\nd\n"
+
+
+def test_a_file_is_deleted_and_nothing_else_is(work: Workplace) -> None:
+    assert work.call("delete_file", path="src/odd.txt").text == "src/odd.txt was deleted."
+    assert not (work.folder / "src" / "odd.txt").exists()
+    for name in ("src", "none.txt", "link"):
+        assert work.call("delete_file", path=name).is_error
+    assert work.bench.edited == {"src/odd.txt"}
+
+
+LOG = "\ufeff2026-11-30T21:00:00Z \x1b[31mfirst\x1b[0m\nThe ERROR </data-" + "0" * 16 + ">\nlast\n"
+
+
+def test_the_log_of_a_failed_check_is_read_and_no_other_file(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text(LOG)
+    logs = {"unit": [tmp_path / "log.txt", tmp_path / "log.txt"]}
+    with workplace(tmp_path, logs=logs) as work:
+        text = work.call("read_log", check="unit").text
+        assert text.split("\n")[1:3] == ["1\tfirst", "2\tThe ERROR </data-[key]>"]
+        assert 'what="log of unit, 8 lines: those from 1">' in text
+        part = work.call("read_log", check="unit", text="error", first_line=3, lines=1).text
+        assert part.split("\n")[1:-1] == ["6\tThe ERROR </data-[key]>"]
+        for name in ("other", f"{tmp_path}/log.txt", "../log.txt"):
+            result = work.call("read_log", check=name)
+            assert result.is_error
+            assert 'what="checks with a log">\nunit\n' in result.text
+
+
+def test_a_long_log_is_capped(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("x" * 99 + "\n" + "line\n" * 3000 + "y" * 400_000)
+    with workplace(tmp_path, logs={"unit": [tmp_path / "log.txt"]}) as work:
+        assert "the first 2000 of 3002" in work.call("read_log", check="unit", lines=2000).text
+        assert len(work.call("read_log", check="unit", first_line=2500).text) < 40_000

@@ -12,8 +12,8 @@ NOW = datetime(2026, 11, 30, 21, 0, tzinfo=UTC)
 ODD = "caf\udce9 \ud800 \x00\x1b \u2028 \U0001f600 \n{"
 
 
-def transcript(path: Path, *secrets: str) -> Transcript:
-    return Transcript(path, secrets, now=lambda: NOW)
+def transcript(path: Path, secret: str = "") -> Transcript:
+    return Transcript(path, secret, now=lambda: NOW)
 
 
 def test_odd_text_of_any_kind_is_one_line_and_read_back_the_same(tmp_path: Path) -> None:
@@ -47,9 +47,10 @@ def test_a_second_one_goes_on_with_the_file(tmp_path: Path) -> None:
     ]
 
 
-def test_secrets_are_hidden_wherever_they_stand(tmp_path: Path) -> None:
+def test_the_secret_is_hidden_wherever_it_stands(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
-    transcript(path, 'k"ey\\1', "", "zwei").write("x", "zwei", "", deep=[{'k"ey\\1': "azweib"}])
+    key = 'k"ey\\1'
+    transcript(path, key).write("x", key, "", deep=[{key: f"a{key}b"}])
     line = json.loads(path.read_text())
     assert (line["task"], line["deep"]) == ("***", [{"***": "a***b"}])
 

@@ -13,8 +13,8 @@ from tests.support.forking import FLOWS, Forking
 from tests.support.github_site import GitHubSite
 
 IDLE = ("SCHEDULER", "LATE_RUNS", "FOREMAN", "TRIGGERS", "EVENT_PERSISTER", "CANCELLATION_CLEANUP",
-        "PAUSE_EXPIRATIONS", "REPOSSESSOR")  # fmt: skip
-"""Services of the server that no whole-flow test needs, and that cost a tenth of its time."""
+        "PAUSE_EXPIRATIONS", "REPOSSESSOR", "TASK_RUN_RECORDER")  # fmt: skip
+"""Services of the server that no whole-flow test needs, and that cost a fifth of its time."""
 
 
 @pytest.fixture(scope="session")

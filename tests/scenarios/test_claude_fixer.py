@@ -228,13 +228,15 @@ TWO = "FAILED test_a.py::test_two - assert 3 == 4"
 
 def test_two_repairs_end_in_one_fix_commit_on_a_green_head(night: Night) -> None:
     night.plays(red(ONE), red(TWO), GREEN)
-    first = (edit("a.py", "x = 2", "x = 3"), submit("x is 3"))
+    look = call("read_log", check="tests", text="test_one")
+    first = (look, edit("a.py", "x = 2", "x = 3"), submit("x is 3"))
     second = (edit("b.py", "y = 2", "y = 3"), submit("y is 3"))
     ended, script = asked(night, *first, *second)
     assert ended.facts.outcome is Outcome.READY_NEEDS_LOOK, ended.facts.reason
     assert (ended.watched.rounds, script.left) == (2, 0)
     assert {"Claude: x is 3", "Claude: y is 3"} <= {*ended.watched.notes}
     assert "\nwithout the merge: " in script.opening(0)
+    assert f"\t{ONE}" in script.said(1), "the whole log is at hand"
     assert "failed after it: FAILED test_a.py::test_two" in script.opening()
     place = night.hub.repository.path
     (fix,) = git.log(place, f"{night.start.head.merge}..{night.tip}")

@@ -27,10 +27,7 @@ def sandbox(checkout: Path, **changed: Any) -> Sandbox:
     if shutil.which("bwrap") is None and not os.environ.get(NEEDED):
         pytest.skip("bubblewrap is not installed")
     checkout.mkdir(exist_ok=True)
-    opened = probe.opened(checkout, settings(**changed))
-    if isinstance(opened, probe.Unavailable):
-        pytest.fail(opened.reason)
-    return opened
+    return probe.opened(checkout, settings(**changed))
 
 
 def processes_with(marker: str) -> list[str]:

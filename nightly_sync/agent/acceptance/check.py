@@ -1,20 +1,18 @@
-"""Every question an answer has to pass, and the file it makes. Pure."""
+"""Every question an answer has to pass, and the texts it puts into the file. Pure."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from nightly_sync import imports
 from nightly_sync.agent.acceptance import file, invented, lines
-from nightly_sync.agent.acceptance.model import HunkAnswer, HunkTask, Problem, ProblemKind
+from nightly_sync.agent.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts
 from nightly_sync.agent.forbidden import FileChange, Policy, RefusalKind, forbidden
 from nightly_sync.agent.forbidden.check import TOO_DEEP
 from nightly_sync.agent.forbidden.model import FILE
+from nightly_sync.agent.harm import Objection, lost_definitions
 from nightly_sync.audits.lines import normal_lines
 from nightly_sync.merge import hunks
-from nightly_sync.merge.hunks import Hunk
-
-Texts = tuple[bytes, ...]
-"""The answer's text for each hunk, in order."""
 
 _SPARE = 4000  # characters that an answer may have beyond twice its hunk
 # Longer than what quotes, headings and doctests are made of; the markers of a merge are 7 and more.
@@ -32,105 +30,69 @@ _PLACEHOLDER = re.compile(
 _NOT_ASKED = frozenset({RefusalKind.SETTINGS, RefusalKind.SYNTAX})
 
 
-def problems(
-    task: HunkTask, answer: HunkAnswer, policy: Policy | None = None
-) -> tuple[Problem, ...]:
+class Misfit(ValueError):
+    """An answer that does not fit its task."""
+
+    def __init__(self, kind: ProblemKind, sentence: str):
+        super().__init__(sentence)
+        self.kind = kind
+
+
+def problems(task: HunkTask, answer: HunkAnswer, policy: Policy) -> tuple[Objection, ...]:
     """What is wrong with an answer; nothing if it is accepted.
 
-    With a policy, its hard limits hold too. An answer that is no resolution at all is told only
-    that, as anything else would be noise.
+    An answer that is no resolution at all is told only that, as anything else would be noise.
     """
-    texts = _texts(task, answer)
-    if isinstance(texts, Problem):
-        return (texts,)
-    found = tuple(_text_problems(task, answer, texts))
-    if found:
-        return found
     try:
-        return _judged(task, answer, texts, policy)
+        texts = hunk_texts(task, answer)
+        return tuple(_text_problems(task, answer, texts)) or tuple(
+            _file_problems(task, answer, texts, policy)
+        )
+    except Misfit as error:
+        return (Objection(error.kind, str(error)),)
     except RecursionError:
-        return (Problem(kind=ProblemKind.SYNTAX, sentence=TOO_DEEP),)
-
-
-def _judged(
-    task: HunkTask, answer: HunkAnswer, texts: Texts, policy: Policy | None
-) -> tuple[Problem, ...]:
-    merged = _joined(task, texts)
-    return (
-        *file.problems(task, merged),
-        *lines.problems(task, answer, texts, merged),
-        *invented.problems(task, answer, texts, merged, policy),
-        *(_forbidden(task, merged, policy) if policy else ()),
-        *(_settings(task, texts, policy) if policy else ()),
-    )
-
-
-def assemble(task: HunkTask, answer: HunkAnswer) -> bytes:
-    """The file an answer makes: nothing outside of the hunks can differ.
-
-    Raises ValueError for an answer that does not fit its task.
-    """
-    return _joined(task, hunk_texts(task, answer))
+        return (Objection(ProblemKind.SYNTAX, TOO_DEEP),)
 
 
 def hunk_texts(task: HunkTask, answer: HunkAnswer) -> Texts:
-    """What an answer puts in the place of each hunk.
+    """What an answer puts in the place of each hunk, with the line ends of the file.
 
-    Raises ValueError for an answer that does not fit its task.
+    Raises Misfit for an answer that does not fit its task.
     """
-    found = _texts(task, answer)
-    if isinstance(found, Problem):
-        raise ValueError(found.sentence)
+    if answer.file is not None:
+        return _cut_out(task, answer, answer.file)
+    given = Counter(item.hunk for item in answer.texts)
+    if given != Counter(range(len(task.hunks))):
+        numbers = ", ".join(map(str, sorted(given.elements()))) or "none"
+        sentence = f"the hunks are 0 to {len(task.hunks) - 1}, each once; you gave {numbers}"
+        raise Misfit(ProblemKind.HUNKS, sentence)
+    ordered = sorted(answer.texts, key=lambda item: item.hunk)
+    return tuple(_fitted(task, item.hunk, item.text.encode()) for item in ordered)
+
+
+def _cut_out(task: HunkTask, answer: HunkAnswer, whole: str) -> Texts:
+    if answer.texts:
+        raise Misfit(ProblemKind.HUNKS, "give texts or the whole file, not both")
+    found = cut(task, _with_line_ends(task, whole.encode()))
+    if found is None:
+        sentence = "the file differs outside of the conflicted hunks; only they may change"
+        raise Misfit(ProblemKind.OUTSIDE, sentence)
     return found
 
 
 def cut(task: HunkTask, whole: bytes) -> Texts | None:
     """What stands for each hunk in a whole file; None if anything else differs."""
-    fixed = [b""]
-    for part in task.parts:
-        if isinstance(part, Hunk):
-            fixed.append(b"")
-        else:
-            fixed[-1] += part
-    first, *rest = fixed
-    if not rest or len(whole) < len(first) + len(rest[-1]):
+    first, *between, last = (part for part in task.parts if isinstance(part, bytes))
+    if not whole.startswith(first):
         return None
-    if not (whole.startswith(first) and whole.endswith(rest[-1])):
-        return None
-    inner, found, at = whole[len(first) : len(whole) - len(rest[-1])], [], 0
-    for text in rest[:-1]:
-        end = inner.find(text, at)
-        if end < 0:
+    found, left = [], whole[len(first) :]
+    for text in between:
+        at = left.find(text)
+        if at < 0:
             return None
-        found.append(inner[at:end])
-        at = end + len(text)
-    return (*found, inner[at:])
-
-
-def _texts(task: HunkTask, answer: HunkAnswer) -> Texts | Problem:
-    """The answer's texts, with the line ends of the file."""
-    if answer.file is not None:
-        return _cut_out(task, answer)
-    given = Counter(item.hunk for item in answer.texts)
-    if given != Counter(range(len(task.hunks))):
-        numbers = ", ".join(map(str, sorted(given.elements()))) or "none"
-        return Problem(
-            kind=ProblemKind.HUNKS,
-            sentence=f"the hunks are 0 to {len(task.hunks) - 1}, each once; you gave {numbers}",
-        )
-    ordered = sorted(answer.texts, key=lambda item: item.hunk)
-    return tuple(_fitted(task, item.hunk, item.text.encode()) for item in ordered)
-
-
-def _cut_out(task: HunkTask, answer: HunkAnswer) -> Texts | Problem:
-    text = (answer.file or "").encode()
-    found = cut(task, _with_line_ends(task, text))
-    if answer.texts:
-        return Problem(kind=ProblemKind.HUNKS, sentence="give texts or the whole file, not both")
-    return found or Problem(
-        kind=ProblemKind.OUTSIDE,
-        sentence="the file differs outside of the conflicted hunks; only they may change",
-    )
+        found.append(left[:at])
+        left = left[at + len(text) :]
+    return (*found, left.removesuffix(last)) if left.endswith(last) else None
 
 
 def _with_line_ends(task: HunkTask, text: bytes) -> bytes:
@@ -143,61 +105,65 @@ def _with_line_ends(task: HunkTask, text: bytes) -> bytes:
 
 def _fitted(task: HunkTask, index: int, text: bytes) -> bytes:
     """Whole lines: with a last newline, unless the file ends here and neither side has one."""
-    text = _with_line_ends(task, text)
     if text and not text.endswith(b"\n"):
-        text += _with_line_ends(task, b"\n")
+        text += b"\n"
+    text = _with_line_ends(task, text)
     is_last = index == len(task.hunks) - 1 and not task.parts[-1]
     ends = {side.endswith(b"\n") for side in (task.target, task.source)}
     return hunks.without_added_newline(text, b"") if is_last and ends == {False} else text
 
 
-def _joined(task: HunkTask, texts: Texts) -> bytes:
-    return hunks.assemble(task.parts, lambda index, _: texts[index])
-
-
-def _text_problems(task: HunkTask, answer: HunkAnswer, texts: Texts) -> Iterator[Problem]:
+def _text_problems(task: HunkTask, answer: HunkAnswer, texts: Texts) -> Iterator[Objection]:
     if not answer.rationale.strip():
-        yield Problem(kind=ProblemKind.RATIONALE, sentence="say why this is the resolution")
+        yield Objection(ProblemKind.RATIONALE, "say why this is the resolution")
     for index, (hunk, text) in enumerate(zip(task.hunks, texts, strict=True)):
-        for kind, sentence in _one_text(task, hunk, text):
-            yield Problem(kind=kind, sentence=sentence, hunk=index)
+        sides = hunk.target + b"\n" + hunk.source
+        limit = 2 * len(hunk.base + sides) + _SPARE
+        if len(text) > limit:
+            sentence = f"{len(text)} bytes are too many for this hunk; the limit is {limit}"
+            yield Objection(ProblemKind.SIZE, sentence, index)
+        if b"\0" in text or _bare_returns(text) > _bare_returns(sides):
+            sentence = "it holds NUL characters or stray carriage returns"
+            yield Objection(ProblemKind.LINE_ENDS, sentence, index)
+        if b"\r\n" in text and b"\r\n" not in task.target + task.source:
+            sentence = "no line of this file ends in a carriage return"
+            yield Objection(ProblemKind.LINE_ENDS, sentence, index)
+        for line in _new_matches(_MARKER, text, sides):
+            yield Objection(ProblemKind.MARKER, f"`{line}` is a conflict marker", index)
+        for line in _new_matches(_PLACEHOLDER, text, sides):
+            sentence = f"`{line}` stands for text; write the text itself"
+            yield Objection(ProblemKind.PLACEHOLDER, sentence, index)
 
 
-def _one_text(task: HunkTask, hunk: Hunk, text: bytes) -> Iterator[tuple[ProblemKind, str]]:
-    limit = 2 * len(hunk.base + hunk.target + hunk.source) + _SPARE
-    if len(text) > limit:
-        yield (
-            ProblemKind.SIZE,
-            f"{len(text)} bytes are too many for this hunk; the limit is {limit}",
-        )
-    if b"\0" in text or text.count(b"\r") > text.count(b"\r\n") + _bare_returns(hunk):
-        yield ProblemKind.LINE_ENDS, "it holds NUL characters or stray carriage returns"
-    if b"\r\n" in text and b"\r\n" not in task.target + task.source:
-        yield ProblemKind.LINE_ENDS, "no line of this file ends in a carriage return"
-    sides = hunk.target + b"\n" + hunk.source
-    for line in _new_matches(_MARKER, text, sides):
-        yield ProblemKind.MARKER, f"`{line}` is a conflict marker"
-    for line in _new_matches(_PLACEHOLDER, text, sides):
-        yield ProblemKind.PLACEHOLDER, f"`{line}` stands for text; write the text itself"
+def _bare_returns(text: bytes) -> int:
+    return text.count(b"\r") - text.count(b"\r\n")
 
 
-def _bare_returns(hunk: Hunk) -> int:
-    sides = hunk.target + hunk.source
-    return sides.count(b"\r") - sides.count(b"\r\n")
-
-
-def _new_matches(pattern: re.Pattern[bytes], text: bytes, sides: bytes) -> Sequence[str]:
+def _new_matches(pattern: re.Pattern[bytes], text: bytes, sides: bytes) -> list[str]:
     """Lines that match, but for those of a side: a heading may look like a marker."""
     known = {match[0].strip() for match in pattern.finditer(sides)}
     found = (match[0].strip() for match in pattern.finditer(text))
     return [line.decode("utf-8", "replace") for line in found if line not in known]
 
 
-def _forbidden(task: HunkTask, merged: bytes, policy: Policy) -> Iterator[Problem]:
-    """The hard limits: for what neither side has, and in a test for what either side has too."""
-    changes = [_change(task, None, merged)]
-    if policy.is_test(task.path):
+def _file_problems(
+    task: HunkTask, answer: HunkAnswer, texts: Texts, policy: Policy
+) -> Iterator[Objection]:
+    merged = hunks.assemble(task.parts, lambda index, _: texts[index])
+    yield from file.problems(task, merged)
+    yield from lines.problems(task, answer, texts, merged)
+    if task.python and imports.parse(merged):  # that it does not parse is said by `file`
         changes = [_change(task, side, merged) for side in (task.target, task.source)]
+        yield from dict.fromkeys(lost_definitions(changes))
+    yield from invented.problems(task, answer, texts, merged, policy)
+    yield from _forbidden(task, merged, policy)
+    yield from _settings(task, texts, policy)
+
+
+def _forbidden(task: HunkTask, merged: bytes, policy: Policy) -> Iterator[Objection]:
+    """The hard limits: for what neither side has, and in a test for what either side has too."""
+    versions = (task.target, task.source) if policy.is_test(task.path) else (None,)
+    changes = (_change(task, before, merged) for before in versions)
     refusals = (refusal for change in changes for refusal in forbidden((change,), policy))
     told = (
         refusal.evidence
@@ -205,7 +171,7 @@ def _forbidden(task: HunkTask, merged: bytes, policy: Policy) -> Iterator[Proble
         if refusal.kind not in _NOT_ASKED or refusal.evidence == TOO_DEEP
     )
     for evidence in dict.fromkeys(told):
-        yield Problem(kind=ProblemKind.FORBIDDEN, sentence=evidence)
+        yield Objection(ProblemKind.FORBIDDEN, evidence)
 
 
 def _change(task: HunkTask, before: bytes | None, merged: bytes) -> FileChange:
@@ -220,7 +186,7 @@ def _change(task: HunkTask, before: bytes | None, merged: bytes) -> FileChange:
     )
 
 
-def _settings(task: HunkTask, texts: Texts, policy: Policy) -> Iterator[Problem]:
+def _settings(task: HunkTask, texts: Texts, policy: Policy) -> Iterator[Objection]:
     """What says how strict the checks are is one side's, line by line, whatever the reason."""
     if not policy.is_settings(task.path):
         return
@@ -230,4 +196,4 @@ def _settings(task: HunkTask, texts: Texts, policy: Policy) -> Iterator[Problem]
             if key and key not in known:
                 shown = line.decode("utf-8", "replace").strip()[:200]
                 sentence = f"neither side has `{shown}`, and check settings come from a side"
-                yield Problem(kind=ProblemKind.FORBIDDEN, sentence=sentence, hunk=index)
+                yield Objection(ProblemKind.FORBIDDEN, sentence, index)

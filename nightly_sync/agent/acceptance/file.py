@@ -7,12 +7,14 @@ import hashlib
 import json
 import tomllib
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from nightly_sync.agent.acceptance.model import HunkTask, Problem, ProblemKind
+from nightly_sync.agent.acceptance.model import HunkTask, ProblemKind
+from nightly_sync.agent.harm import Objection
 from nightly_sync.audits import duplicates, undefined
 from nightly_sync.audits.compare import Comparison, Trees, align
 from nightly_sync.audits.facts import AuditFacts
@@ -27,18 +29,17 @@ _AUDITS = (
 _MAX_YAML = 100_000  # bytes; more take seconds
 
 
-def problems(task: HunkTask, merged: bytes) -> Iterator[Problem]:
+def problems(task: HunkTask, merged: bytes) -> Iterator[Objection]:
     """What is wrong with the file that is wrong with neither side's."""
-    reader = _compiled if task.python else _READERS.get(task.path.rpartition(".")[2].lower())
-    fault = _fault(reader, merged) if reader else ""
-    if fault and reader and not any(_fault(reader, side) for side in (task.target, task.source)):
+    fault = _fault(task, merged)
+    if fault and not any(_fault(task, side) for side in (task.target, task.source)):
         sentence = f"the file is malformed, as neither side's is: {fault}"
-        yield Problem(kind=ProblemKind.SYNTAX, sentence=sentence)
+        yield Objection(ProblemKind.SYNTAX, sentence)
     elif task.python:
         facts = _facts(task, merged)
         for kind, audit in _AUDITS:
             for found in audit(facts):
-                yield Problem(kind=kind, sentence=f"line {found.line}: {found.evidence}")
+                yield Objection(kind, f"line {found.line}: {found.evidence}")
 
 
 def _facts(task: HunkTask, merged: bytes) -> AuditFacts:
@@ -60,8 +61,9 @@ _UNREADABLE = (
 )
 
 
-def _fault(reader: Callable[[bytes], object], text: bytes) -> str:
-    """Why it cannot be read, in one line; empty if it can."""
+def _fault(task: HunkTask, text: bytes) -> str:
+    """Why it cannot be read, in one line; empty if it can, or nobody here can tell."""
+    reader = _compiled if task.python else _READERS.get(task.path.rpartition(".")[2].lower(), len)
     try:
         reader(text)
     except _UNREADABLE as error:
@@ -79,14 +81,11 @@ def _json(text: bytes) -> object:
     return json.loads(text, object_pairs_hook=_unique)
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique(pairs: list[tuple[str, object]]) -> None:
     """A key that stands there twice is what a bad merge leaves; the first would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"the key {twice[0]!r} is there twice")
-    return found
+    names = Counter(name for name, _ in pairs)
+    if len(names) < len(pairs):
+        raise ValueError(f"the key {names.most_common(1)[0][0]!r} is there twice")
 
 
 def _toml(text: bytes) -> object:

@@ -1,4 +1,4 @@
-"""What the model is asked for one file, what it answers, and what may be wrong with that."""
+"""What the model is asked for one file, what it answers, and the kinds of what may be wrong."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,15 @@ from nightly_sync.audits.model import Parent
 from nightly_sync.merge.hunks import Hunk, Segment
 from nightly_sync.merge.model import Touch
 from nightly_sync.merge.syntax import is_python
-from nightly_sync.model import Model, Text
+from nightly_sync.model import Model
+
+Texts = tuple[bytes, ...]
+"""The answer's text for each hunk, in order."""
+
+
+def side_of(hunk: Hunk, side: str) -> bytes:
+    """A hunk as base, target or source have it."""
+    return {"base": hunk.base, "target": hunk.target, "source": hunk.source}[side]
 
 
 @dataclass(frozen=True)
@@ -38,12 +46,6 @@ class HunkTask:
     def python(self) -> bool:
         """Is it Python, by its name?"""
         return is_python(self.path)
-
-    @property
-    def known(self) -> tuple[bytes, ...]:
-        """All text that may be quoted: both sides, the base, and what git merged."""
-        merged = (part for part in self.parts if isinstance(part, bytes))
-        return (self.base, self.target, self.source, *merged)
 
     def side(self, parent: Parent) -> bytes:
         """The whole file on a side."""
@@ -104,11 +106,3 @@ class ProblemKind(StrEnum):
     INVENTED = "invented"
     FORBIDDEN = "forbidden"
     FAULT = "not-judged"  # the check itself failed on it
-
-
-class Problem(Model):
-    """Why an answer is not accepted: a sentence that is sent back to the model."""
-
-    kind: ProblemKind
-    sentence: Text
-    hunk: int | None = None

@@ -3,59 +3,61 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from nightly_sync.agent.acceptance.model import HunkTask
-from nightly_sync.agent.harm import definitions
-from nightly_sync.audits.lines import normal_lines
+from nightly_sync.agent.acceptance.model import HunkTask, side_of
+from nightly_sync.agent.harm import definitions, span
+from nightly_sync.audits.lines import Line, normal_lines
 from nightly_sync.audits.model import Parent
-from nightly_sync.merge.hunks import Hunk
 
 _ALIKE = 0.5  # of two versions of one line, by difflib's ratio; below that they are two lines
 _NAME = re.compile(
     rb"\s*(?:(?:async|export|const|let|var)\s+)*(?:(def|class|function)\s+)?"
     rb"[\"']?([\w.-]+)[\"']?\s*(?(1)[(:]|(?:\[[^]]*\]\s*)?[=:](?!=))"
 )
-Names = Counter[bytes]
 
 
 @dataclass(frozen=True)
-class Made:
-    """What the answer makes of a hunk and of the file; `gone` are the other lines it leaves out."""
+class Missing:
+    """Lines that are not in the answer; `owner` has them, both sides if that is None."""
 
-    text: bytes
-    merged: bytes
-    gone: frozenset[bytes]
+    hunk: int
+    owner: Parent | None
+    lines: tuple[Line, ...]
+
+    @property
+    def words(self) -> str:
+        """Which lines they are."""
+        return f"lines that {f'only the {self.owner} has' if self.owner else 'both sides have'}"
 
 
-def removable(task: HunkTask, hunk: Hunk, owner: Parent, made: Made) -> frozenset[bytes]:
-    """The lines of a side, by their normal form, that its other side's version may stand for.
+def removable(task: HunkTask, missing: Missing, gone: set[bytes], merged: bytes) -> set[bytes]:
+    """Which of these lines, by their normal form, the other side's version may stand for.
 
-    What only one side added nobody can have removed.
+    What only one side added nobody can have removed. `gone` are the other lines that the answer
+    leaves out: those stand for nothing.
     """
-    mine, other = _of(hunk, owner), _of(hunk, owner.other)
-    norm = _normal(task.python)
-    return frozenset(
-        (
-            *_versions(norm(hunk.base), norm(mine), norm(other), made.gone),
-            *_named(task.python, hunk, mine, other, made.text),
-            *_defined_twice(task, owner, made.merged),
-        )
-    )
-
-
-def _of(hunk: Hunk, parent: Parent) -> bytes:
-    return hunk.source if parent is Parent.SOURCE else hunk.target
-
-
-def _normal(python: bool) -> Callable[[bytes], list[bytes]]:
-    return lambda text: [line for line in normal_lines(text, python) if line]
+    owner, hunk = missing.owner, task.hunks[missing.hunk]
+    if owner is None:
+        return set()
+    mine, other = side_of(hunk, owner), side_of(hunk, owner.other)
+    keys = [
+        [line for line in normal_lines(text, task.python) if line]
+        for text in (hunk.base, mine, other)
+    ]
+    known = gone.union(keys[0])
+    stays = [line for line in other.split(b"\n") if normal_lines(line, task.python)[0] not in known]
+    return {
+        *_versions(keys[0], keys[1], keys[2], gone),
+        *_named(missing.lines, stays),
+        *_defined_twice(task, owner, merged),
+    }
 
 
 def _versions(
-    base: list[bytes], mine: list[bytes], other: list[bytes], gone: frozenset[bytes]
+    base: list[bytes], mine: list[bytes], other: list[bytes], gone: set[bytes]
 ) -> Iterator[bytes]:
     """Lines made of one that the other side removed too, or has another version of that stays."""
     theirs = _paired(base, other)
@@ -92,24 +94,16 @@ def _ratio(one: bytes, two: bytes) -> float:
     return SequenceMatcher(None, one, two, autojunk=False).ratio()
 
 
-def _named(python: bool, hunk: Hunk, mine: bytes, other: bytes, text: bytes) -> Iterator[bytes]:
-    """Lines that set or define a name which the text sets as often, as the other side does."""
-    theirs, had, has = _names(other), _names(mine), _names(text)
-    known = set(normal_lines(other, python))
-    taken = {_name(line) for line in text.split(b"\n") if normal_lines(line, python)[0] in known}
-    for line in mine.split(b"\n"):
-        name = _name(line)
-        if name in taken and theirs[name] and has[name] >= had[name]:
-            yield normal_lines(line, python)[0]
+def _named(lines: Iterable[Line], stays: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines that set or define a name, where lines of the other side's own do it as often."""
+    names = [(_name(line.text), line.key) for line in lines]
+    mine, theirs = Counter(name for name, _ in names), Counter(map(_name, stays))
+    return (key for name, key in names if name and mine[name] <= theirs[name])
 
 
 def _name(line: bytes) -> bytes:
     match = _NAME.match(line)
     return match[2] if match else b""
-
-
-def _names(text: bytes) -> Names:
-    return Names(filter(None, map(_name, text.split(b"\n"))))
 
 
 def _defined_twice(task: HunkTask, owner: Parent, merged: bytes) -> Iterator[bytes]:
@@ -121,15 +115,5 @@ def _defined_twice(task: HunkTask, owner: Parent, merged: bytes) -> Iterator[byt
     lines = task.side(owner).split(b"\n")
     for name in (mine.keys() & other.keys() & made.keys()) - old.keys():
         if ast.dump(made[name]) == ast.dump(other[name]):
-            node = mine[name]
-            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
-            yield from normal_lines(b"\n".join(lines[first - 1 : node.end_lineno]), python=True)
-
-
-def lost_definitions(task: HunkTask, merged: bytes) -> list[str]:
-    """Functions and classes, by name, that one side added and the merged file lacks."""
-    if not task.python:
-        return []
-    base, made = definitions(task.base), definitions(merged)
-    known = {**definitions(task.target), **definitions(task.source)}
-    return sorted(known.keys() - base.keys() - made.keys()) if made or not merged.strip() else []
+            first, last = span(mine[name])
+            yield from normal_lines(b"\n".join(lines[first - 1 : last]), python=True)

@@ -1,10 +1,18 @@
 """Repairs that get green by checking less are refused, whatever their reasons.
 
-Each module knows one kind: `files` (protected, workflows, golden values, file types), `settings`
-(of tests, linters, coverage), `comments` (`# noqa` and its like), `python` (tests and assertions,
-by syntax tree), `lines` (tests that can't be parsed). `scopes`, `statements`, `values` and `same`
-read Python for them. Two things excuse a change: only names differ, as after a rename or with a
-new signature; or it restores what source or target has.
+The rule for tests in Python. A test file is read as definitions, the module's own code among
+them, and each as a list of steps: statements in their place, decorators, cases, parameters.
+1. Nothing that was there goes or moves, but for new names of what it uses and new arguments,
+   unless a side took it out of the base, or the merge had doubled it.
+2. Nothing comes that no version has there, but for imports that replace nothing, constants under
+   names that nobody uses, one more case, parameter or assertion of values, comments and layout.
+3. A definition may be as a side has it; a test file may move as it is. In an answer to a conflict
+   (`merging`) `before` is each side in turn, and a step that both replaced is either's.
+All else is refused: Claude is told why, and a person may do it.
+
+`steps` reads a file, `same` compares two steps, `names` knows which names may change, `change`
+judges one definition, `python` a file, and the assertions of code that is no test. `lines` judges
+tests that are no Python, or never parsed; `files`, `settings` and `comments` other things.
 """
 
 from nightly_sync.agent.forbidden.check import forbidden

@@ -1,15 +1,15 @@
 """Walk the changes of one repair through every rule. Pure."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from nightly_sync import imports, patterns
-from nightly_sync.agent.forbidden import comments, files, lines, python, quiet, settings
+from nightly_sync import patterns
+from nightly_sync.agent.forbidden import comments, files, lines, python, settings, steps
+from nightly_sync.agent.forbidden.change import Versions
 from nightly_sync.agent.forbidden.model import FileChange, Policy, Refusal, RefusalKind
 from nightly_sync.agent.forbidden.python import Reason
-from nightly_sync.agent.forbidden.scopes import read
 from nightly_sync.merge.syntax import is_python
 
 TOO_DEEP = "not judged: too deeply nested"
@@ -39,39 +39,29 @@ class _Changes:
     policy: Policy
 
     @cached_property
-    def moved(self) -> frozenset[str]:
-        """Tests that a collected file has now and had not before, by their code."""
-        new = (item for item in self.changes if self._is_collected(item.path))
-        return frozenset(body for item in new for body in _tests(item.after) - _tests(item.before))
-
-    @cached_property
     def contents(self) -> frozenset[bytes]:
-        """What moved from one file to another, tests and golden values only."""
+        """What moved from one file to another as it is: golden values, and tests to other tests."""
         gone = {item.before for item in self.changes if item.after is None}
-        fresh = (item for item in self.changes if item.before is None)
-        new = {item.after for item in fresh if self._may_hold(item.path) and _seen(item.path)}
+        new = {
+            item.after for item in self.changes if item.before is None and self._takes(item.path)
+        }
         return frozenset(text for text in gone & new if text is not None)
 
-    def _is_collected(self, path: str) -> bool:
-        return patterns.matches(path, _COLLECTED) and _seen(path) and self._has_old_folder(path)
+    def _takes(self, path: str) -> bool:
+        if is_python(path) and not patterns.matches(path, _COLLECTED):
+            return False
+        holds = self.policy.is_test(path) or self.policy.is_golden(path)
+        return holds and _seen(path) and (not is_python(path) or self._has_old_folder(path))
 
     def _has_old_folder(self, path: str) -> bool:
         """Is it in, or below, the first folder of a test file that was there before?"""
         old = (c.path for c in self.changes if c.before is not None and self.policy.is_test(c.path))
         return path.partition("/")[0] in {name.partition("/")[0] for name in old} or "/" not in path
 
-    def _may_hold(self, path: str) -> bool:
-        return self.policy.is_test(path) or self.policy.is_golden(path)
-
 
 def _seen(path: str) -> bool:
     """Does pytest look there? `_UNSEEN` is its default of `norecursedirs`."""
     return not any(fnmatchcase(part, name) for part in path.split("/") for name in _UNSEEN)
-
-
-def _tests(text: bytes | None) -> set[str]:
-    found = read(text or b"") or {}
-    return {scope.body for many in found.values() for scope in many if scope.collected}
 
 
 def _refusals(change: FileChange, every: _Changes) -> Iterator[Refusal]:
@@ -88,7 +78,7 @@ def _refusals(change: FileChange, every: _Changes) -> Iterator[Refusal]:
     else:
         yield from comments.problems(change)
         yield from _emptied(change, every)
-        for kind, evidence in _code(change, every):
+        for kind, evidence in dict.fromkeys(_code(change, every)):
             yield Refusal(path=change.path, kind=kind, evidence=evidence)
 
 
@@ -110,68 +100,57 @@ def _emptied(change: FileChange, every: _Changes) -> Iterator[Refusal]:
 
 def _code(change: FileChange, every: _Changes) -> Iterator[Reason]:
     is_test = every.policy.is_test(change.path)
-    if change.after is None:
-        yield from _deleted(change, every) if is_test else ()
-    elif is_python(change.path):
-        yield from _python(change, every, is_test)
-        yield from quiet.problems(change, is_test)
-    elif is_test and not change.restored and change.after not in every.contents:
-        yield from lines.in_other_tests(change)
-
-
-def _deleted(change: FileChange, every: _Changes) -> Iterator[Reason]:
-    if change.dropped_by_a_side:
+    moved = change.before if change.after is None else change.after
+    if is_test and moved in every.contents:
         return
-    found = python.versions(change.before or b"", b"", change.sides, change.base)
-    if is_python(change.path) and found:
-        yield from python.removed(found, every.moved)
-    elif change.before not in every.contents:
-        yield RefusalKind.TEST_REMOVED, "a test file may not be deleted"
-
-
-def _python(change: FileChange, every: _Changes, is_test: bool) -> Iterator[Reason]:
-    before = change.before or b""
-    found = _versions(change, before, is_test)
-    if found is None:
-        yield from _broken(change, is_test)
-    elif not is_test:
-        yield from () if change.restored else python.in_code(found)
-    elif change.restored and not change.merging:
-        yield from python.lost(found)
-    else:
-        yield from python.in_tests(found, every.moved)
-
-
-def _versions(change: FileChange, before: bytes, is_test: bool) -> python.Versions | None:
-    only = None if is_test else python.IN_CODE
-    found = python.versions(before, change.after or b"", change.sides, change.base, only)
-    return replace(found, merging=change.merging) if found else None
-
-
-def _broken(change: FileChange, is_test: bool) -> Iterator[Reason]:
-    """`before` or `after` does not parse: what the sides have is what counts."""
-    fresh = _versions(change, b"", is_test)
-    if fresh is None:
+    if change.after is None:
+        if is_test and not change.dropped_by_a_side:
+            yield from _deleted(change)
+    elif not is_python(change.path):
+        yield from () if change.restored or not is_test else lines.problems(change)
+    elif after := steps.read(change.after):
+        for found in _versions(change, after):
+            yield from _python(change, found, is_test)
+    elif not change.restored:
         yield from _unread(change, is_test)
-    elif not is_test:
-        yield from python.in_code(fresh)
-    else:
-        yield from _mended_test(change, fresh)
+
+
+def _deleted(change: FileChange) -> Iterator[Reason]:
+    tests = [found.gone for found in _versions(change, steps.read(None) or {})]
+    if not is_python(change.path) or not any(tests):
+        yield RefusalKind.TEST_REMOVED, "a test file may not be deleted"
+    for found in _versions(change, steps.read(None) or {}) if is_python(change.path) else ():
+        yield from python.lost(found, found.gone)
 
 
 def _unread(change: FileChange, is_test: bool) -> Iterator[Reason]:
-    if change.restored:
-        return
-    if any(imports.parse(text) for text in (change.before or b"", *change.texts)):
+    """What does not parse now may be a template that never did, or is broken."""
+    if any(steps.read(text) for text in (change.before or b"", *change.texts)):
         yield RefusalKind.SYNTAX, "the file no longer parses"
     elif is_test:
-        yield from lines.in_other_tests(change)
+        yield from lines.problems(change)
 
 
-def _mended_test(change: FileChange, fresh: python.Versions) -> Iterator[Reason]:
-    for side in change.texts:
-        found = _versions(change, side, is_test=True)
-        yield from python.lost(found) if found else ()
-    yield from python.in_tests(fresh, ())
-    if not python.put_together(fresh):
-        yield from lines.in_broken_python(change)
+def _python(change: FileChange, found: Versions, is_test: bool) -> Iterator[Reason]:
+    if not is_test:
+        yield from () if change.restored else python.in_code(found)
+    elif change.restored and not change.merging:
+        yield from python.restored(found)
+    else:
+        yield from python.in_tests(found)
+
+
+def _versions(change: FileChange, after: steps.Definitions) -> Iterator[Versions]:
+    """The file as it was; as it is on each side, if what the merge made of it can't be read."""
+    before, sides = steps.read(change.before), tuple(filter(None, map(steps.read, change.texts)))
+    for old in [before] if before else sides or [steps.read(None) or {}]:
+        yield Versions(
+            before=old,
+            after=after,
+            sides=sides,
+            base=steps.read(change.base),
+            dropped=change.dropped_by_a_side,
+            merging=change.merging,
+            closed=change.merging or before is None,
+            is_conftest=change.path.rpartition("/")[2] == "conftest.py",
+        )

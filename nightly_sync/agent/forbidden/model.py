@@ -30,7 +30,8 @@ SETTINGS_PATHS = (
     *(".importlinter", "ty.toml", "pyrefly.toml", ".codespellrc", "_typos.toml", "tsconfig.json"),
     *("biome.json", ".pydocstyle", ".pycodestyle", ".pytest.toml", "codecov.yaml", "tasks.py"),
     *("appveyor.yml", "bitbucket-pipelines.yml", ".cirrus.yml", ".rubocop.yml"),
-    *("Makefile", "/justfile", "/Taskfile.yml", "pyproject.toml", "package.json"),
+    *("Makefile", "makefile", "GNUmakefile", "/justfile", "/Taskfile.yml"),
+    *("pyproject.toml", "package.json"),
     *(".gitlab-ci.yml", "/.gitlab/", "Jenkinsfile", "azure-pipelines.yml", "/.circleci/"),
     *(".travis.yml", "/.buildkite/", "/.ci/", "/ci/", ".gitattributes", ".editorconfig"),
 )

@@ -1,104 +1,87 @@
 """Is a piece of code the same as before but for names? Pure.
 
-What a merge repair may do to an assertion: use the new name of what one side renamed, and call a
-function by its new signature. Constants, operators and structure stay. A rename must be one: two
-names stay two, and the old one is used no more. What compares (`equal`, `approx`, every builtin)
-keeps its name and its arguments.
+What a merge repair may do to a statement: use the new name of what one side renamed, and call a
+function by its new signature. Constants, operators and structure stay. One name has one new name,
+and what compares (`equal`, `approx`, every builtin) keeps its name and its arguments.
 """
 
 import ast
 import builtins
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 
-from nightly_sync.agent.forbidden.values import Values, gave_way, loosens, values
+from nightly_sync.agent.forbidden.steps import called, dotted
 
 Pair = tuple[str, str]
-"""A name and what stands in its place; `=x` is a keyword, `.x` an attribute of an expression."""
+"""A name and what stands in its place; `=x` is a keyword, `.x` an attribute of an expression.
 
-_BUILTINS = frozenset(dir(builtins))
+`+x` stands for nothing: the name is one more.
+"""
+Arguments = dict[str | None, ast.expr]
+Granted = Collection[str]
+"""Arguments that a side gives to a function, by `grants`."""
+
+BUILTINS = frozenset(dir(builtins))
+_METHODS = frozenset(name for kind in (str, list, dict, set) for name in dir(kind))
 _COMPARES = re.compile(
     r"assert|almost|approx|^(?:is|all)_?close|^(?:array_|all_)?equal|issubset|match|contains"
-    r"|^(?:raises|warns|deprecated_call|fail|eq|ne|lt|le|gt|ge)$",
+    r"|^(?:skip(?:if|unless|test)?|importorskip|xfail|_?exit|abort|quit|kill)$|^pytest_"
+    r"|^(?:raises|warns|deprecated_call|fail|suppress|eq|ne|lt|le|gt|ge)$",
     re.IGNORECASE,
 )
+_CATCH = ("raises", "warns", "suppress", "assertRaises", "assertRaisesRegex", "assertWarns")
+_LOOSENS = re.compile(
+    r"tol|^(?:eps|epsilon|rel|abs|delta|places|decimal|precision|threshold|strict|exact\w*|msg)$"
+    r"|equal_nan|^check|^(?:ignore|skip|allow|exclude|out|wraps|side_effect|return_value)"
+)
 _UNSEEN = ("ctx", "kind", "type_comment")
+_SIMPLE = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred),
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Subscript, ast.Slice, ast.Load),
+    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+)
 
 
 class _Different(Exception):
     """The two pieces differ in more than names."""
 
 
-def dotted(node: ast.AST) -> str | None:
-    """`a.b.c` for such a chain of names, None for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
-
-
 def compares(name: str) -> bool:
-    """Does a function of this name compare, so that neither it nor its arguments may change?"""
+    """Does it compare, or end a test, so that neither it nor its arguments may change?"""
     last = name.rpartition(".")[2]
-    return last in _BUILTINS or _COMPARES.search(last) is not None
+    return last in BUILTINS or last in _METHODS or _COMPARES.search(last) is not None
 
 
-@dataclass(frozen=True)
-class Use:
-    """What is used where the new code stands: chains of names, and the variables bound there."""
-
-    chains: frozenset[str] = frozenset()
-    bound: frozenset[str] = frozenset()
+def loosens(keyword: str) -> bool:
+    """Is this the name of an argument that says how close is close enough, or fakes something?"""
+    return _LOOSENS.search(keyword) is not None
 
 
-def same_but_names(old: object, new: object, use: Use) -> bool:
-    """Are two trees, or lists of trees, equal but for renames?"""
+def is_simple(node: ast.AST) -> bool:
+    """Does an expression only read: no calls, no bindings, nothing that is worked out later?"""
+    return all(isinstance(item, _SIMPLE) for item in ast.walk(node))
+
+
+def grants(node: ast.AST) -> Iterator[str]:
+    """Every named argument in a piece of code, with the call without names that it is given to."""
+    for call in (item for item in ast.walk(node) if isinstance(item, ast.Call)):
+        yield from (_grant(call, item.arg, item.value) for item in call.keywords)
+
+
+def _grant(call: ast.Call, name: str | None, value: ast.expr) -> str:
+    given = ast.dump(ast.Call(call.func, call.args, []))
+    return f"{given} {name} {ast.dump(value)}"
+
+
+def renames(old: object, new: object, granted: Granted = ()) -> list[Pair] | None:
+    """The names in two equal pieces, each with what stands in its place; None if more differs."""
     try:
-        pairs = list(_pairs(old, new))
+        pairs = list(_Reader(granted).pairs(old, new))
     except _Different:
-        return False
+        return None
     forth, back = dict(pairs), {new_name: old_name for old_name, new_name in pairs}
-    if len(set(pairs)) != len(forth) or len(forth) != len(back):
-        return False
-    return all(_is_rename(*pair, use) for pair in forth.items() if pair[0] != pair[1])
-
-
-def _is_rename(old: str, new: str, use: Use) -> bool:
-    """May `new` be another name of what was `old`?"""
-    if old.startswith("="):
-        return loosens(old[1:]) or not loosens(new[1:])
-    root, last = old.partition(".")[0], old.rpartition(".")[2]
-    if root in use.bound and root != new.partition(".")[0]:
-        return False  # another variable
-    if any(f"{chain}.".startswith(f"{old}.") for chain in use.chains):
-        return False
-    if last == new.rpartition(".")[2]:
-        return True  # imported another way
-    other_use = "." in old and any(last in chain.split(".")[1:] for chain in use.chains)
-    return not (other_use or compares(old) or compares(new))
-
-
-def _pairs(old: object, new: object) -> Iterator[Pair]:
-    """Names that stand in each other's place. Raises _Different."""
-    names = _name(old), _name(new)
-    if names[0] and names[1]:
-        yield names[0], names[1]
-    elif type(old) is not type(new):
-        raise _Different
-    elif isinstance(old, ast.Constant) and isinstance(new, ast.Constant):
-        _must(repr(old.value) == repr(new.value))  # 1, 1.0 and True are equal, their text is not
-    elif isinstance(old, ast.Call) and isinstance(new, ast.Call):
-        yield from _call_pairs(old, new)
-    elif isinstance(old, list | tuple) and isinstance(new, list | tuple):
-        _must(len(old) == len(new))
-        for pair in zip(old, new, strict=True):
-            yield from _pairs(*pair)
-    elif isinstance(old, ast.AST):
-        yield from _field_pairs(old, new)
-    else:
-        _must(old == new)
+    keywords = all(loosens(a) or not loosens(b) for a, b in pairs if a.startswith("="))
+    return pairs if keywords and len(set(pairs)) == len(forth) == len(back) else None
 
 
 def _must(condition: bool) -> None:
@@ -106,20 +89,88 @@ def _must(condition: bool) -> None:
         raise _Different
 
 
+class _Reader:
+    """Walks two trees side by side. Its methods raise _Different."""
+
+    def __init__(self, granted: Granted):
+        self._granted = granted
+
+    def pairs(self, old: object, new: object) -> Iterator[Pair]:
+        """Names that stand in each other's place."""
+        names = _name(old), _name(new)
+        if names[0] and names[1]:
+            yield names[0], names[1]
+        elif type(old) is not type(new):
+            raise _Different
+        elif isinstance(old, list | tuple) and isinstance(new, list | tuple):
+            _must(len(old) == len(new))
+            for mine, other in zip(old, new, strict=True):
+                yield from self.pairs(mine, other)
+        elif isinstance(old, ast.AST) and isinstance(new, ast.AST):
+            yield from self._nodes(old, new)
+        else:
+            _must(old == new)
+
+    def _nodes(self, old: ast.AST, new: ast.AST) -> Iterator[Pair]:
+        if isinstance(old, ast.Constant) and isinstance(new, ast.Constant):
+            _must(repr(old.value) == repr(new.value))  # 1, 1.0 and True are equal, not their text
+        elif isinstance(old, ast.ExceptHandler) or called(old) in _CATCH:
+            _must(ast.dump(old) == ast.dump(new))  # another error may be a wider one
+        elif isinstance(old, ast.Call) and isinstance(new, ast.Call):
+            yield from self._calls(old, new)
+        elif isinstance(old, ast.Assign) and isinstance(new, ast.Assign):
+            yield from self._assignments(old, new)
+        else:
+            _must(_says_nothing(old) or not _says_nothing(new))
+            for field in (name for name in old._fields if name not in _UNSEEN):
+                yield from self._fields(getattr(old, field, None), getattr(new, field, None))
+
+    def _fields(self, old: object, new: object) -> Iterator[Pair]:
+        if isinstance(old, str) and isinstance(new, str):
+            yield f".{old}", f".{new}"
+        else:
+            yield from self.pairs(old, new)
+
+    def _calls(self, old: ast.Call, new: ast.Call) -> Iterator[Pair]:
+        yield from self.pairs(old.func, new.func)
+        fixed = compares(called(old)) and called(old) != "dict"
+        mine, other = _keywords(old), _keywords(new)
+        for name in mine.keys() & other.keys():
+            yield from self.pairs(mine.pop(name), other.pop(name))
+        for name in [name for name in other if _grant(new, name, other[name]) in self._granted]:
+            del other[name]
+        _must(None not in (mine | other) and not (fixed and (mine or other)))
+        if fixed or self._alike(old.args, new.args):
+            yield from self.pairs(old.args, new.args)
+        else:
+            _still_given(old.args, new.args, other)
+            _must(len(new.args) <= len(old.args) or not mine)
+        yield from _other_keywords(mine, other)
+
+    def _alike(self, old: object, new: object) -> bool:
+        try:
+            return all(True for _ in self.pairs(old, new))
+        except _Different:
+            return False
+
+    def _assignments(self, old: ast.Assign, new: ast.Assign) -> Iterator[Pair]:
+        """A function may return more now: `x = f()` becomes `x, y = f()` or `x = f()[0]`."""
+        value, is_call = new.value, isinstance(old.value, ast.Call)
+        if is_call and isinstance(value, ast.Subscript):
+            _must(isinstance(getattr(value.slice, "value", None), int))
+            value = value.value
+        yield from self.pairs(old.value, value)
+        mine, other = _targets(old), _targets(new)
+        if is_call and len(mine) < len(other):
+            left = iter(other)
+            _must(all(item in left for item in mine))  # in their order
+            yield from ((f"+{name}", name) for name in other if name not in mine)
+        else:
+            yield from self.pairs(old.targets, new.targets)
+
+
 def _name(node: object) -> str | None:
     return dotted(node) if isinstance(node, ast.AST) else None
-
-
-def _field_pairs(old: ast.AST, new: object) -> Iterator[Pair]:
-    if isinstance(old, ast.Compare):
-        _must(_says_nothing(old) or not _says_nothing(new))
-    for field in (name for name in old._fields if name not in _UNSEEN):
-        mine, other = getattr(old, field, None), getattr(new, field, None)
-        if isinstance(mine, str) and isinstance(other, str):
-            sign = "=" if isinstance(old, ast.keyword) else "."
-            yield sign + mine, sign + other
-        else:
-            yield from _pairs(mine, other)
 
 
 def _says_nothing(node: object) -> bool:
@@ -127,46 +178,39 @@ def _says_nothing(node: object) -> bool:
     return isinstance(node, ast.Compare) and ast.dump(node.left) in map(ast.dump, node.comparators)
 
 
-def _call_pairs(old: ast.Call, new: ast.Call) -> Iterator[Pair]:
-    yield from _pairs(old.func, new.func)
-    same_count = len(old.args) == len(new.args) and len(old.keywords) == len(new.keywords)
-    if compares(_callee(old)):
-        _must(same_count and _keywords(old) == _keywords(new))
-    if same_count:
-        yield from _pairs(old.args, new.args)
-        yield from _pairs(_ordered(old, new), _ordered(new, old))
-    else:
-        _must(_new_signature(old, new))
+def _targets(node: ast.Assign) -> list[str]:
+    """What it binds; nothing if that is more than names."""
+    found = [item for target in node.targets for item in getattr(target, "elts", [target])]
+    names = [item.id for item in found if isinstance(item, ast.Name)]
+    return names if len(names) == len(found) and len(node.targets) == 1 else []
 
 
-def _keywords(call: ast.Call) -> set[str | None]:
-    return {item.arg for item in call.keywords}
+def _keywords(call: ast.Call) -> Arguments:
+    return {item.arg: item.value for item in call.keywords}
 
 
-def _ordered(call: ast.Call, other: ast.Call) -> list[ast.keyword]:
-    """Keywords that both calls have, by name, then the others as they stand."""
-    names = _keywords(other)
-    common = [item for item in call.keywords if item.arg in names]
-    rest = [item for item in call.keywords if item.arg not in names]
-    return [*sorted(common, key=lambda item: item.arg or ""), *rest]
+def _still_given(old: list[ast.expr], new: list[ast.expr], named: Arguments) -> None:
+    """All positional arguments are still there, by place or by a name; what is more is simple."""
+    left = [ast.dump(item) for item in new]
+    more = {ast.dump(item) for item in new if is_simple(item)}
+    for item in map(ast.dump, old):
+        if item in left:
+            _must(more.issuperset(left[: left.index(item)]))
+            left = left[left.index(item) + 1 :]
+        else:
+            name = next((name for name, value in named.items() if ast.dump(value) == item), "")
+            _must(name != "" and not loosens(str(name)))
+            del named[name]
+    _must(more.issuperset(left))
 
 
-def _callee(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
-
-
-def _new_signature(old: ast.Call, new: ast.Call) -> bool:
-    """May the arguments be those of a new signature?
-
-    One that had a name may go; none gives way to another, and none comes that loosens.
-    """
-    had, has = _keywords(old), _keywords(new)
-    if len(new.args) + len(new.keywords) < len(old.args) + len(had & has):
-        return False
-    if any(loosens(name) for name in has - had if name):
-        return False
-    return not gave_way(_arguments(old), _arguments(new))
-
-
-def _arguments(call: ast.Call) -> Values:
-    return Values(v for item in (*call.args, *call.keywords) for v in values(item, operators=True))
+def _other_keywords(gone: Arguments, came: Arguments) -> Iterator[Pair]:
+    """Keywords may get another name, go and come, but for those that loosen."""
+    values = {ast.dump(value): name for name, value in came.items()}
+    for name, value in gone.items():
+        other = values.pop(ast.dump(value), None)
+        _must(other is not None or not loosens(str(name)))
+        if other is not None:
+            del came[other]
+            yield f"={name}", f"={other}"
+    _must(all(is_simple(value) and not loosens(str(name)) for name, value in came.items()))
