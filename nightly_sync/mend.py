@@ -11,13 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from nightly_sync import git, last_look, outage, repair
-from nightly_sync.agent import briefing, harm
+from nightly_sync.agent import briefing
 from nightly_sync.agent import repair as editing
 from nightly_sync.agent.data import Marker
 from nightly_sync.agent.guard import WriteGuard
-from nightly_sync.agent.harm import Objection
 from nightly_sync.agent.inside import shown
-from nightly_sync.agent.lost import Lost, lost, restored_badly
 from nightly_sync.agent.proposal import Ground, Proposal
 from nightly_sync.agent.repair import Briefed, Job, Mended
 from nightly_sync.audits import all as audits
@@ -28,6 +26,9 @@ from nightly_sync.forge.base import PullRequest
 from nightly_sync.merge.model import MergePlan
 from nightly_sync.repair import Head, Repaired
 from nightly_sync.reports.model import ReportFacts, plural
+from nightly_sync.review import harm
+from nightly_sync.review.harm import Objection
+from nightly_sync.review.lost import Lost, lost, restored_badly
 from nightly_sync.session import Session
 
 TASK = "audit"  # its name on the bill

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from nightly_sync.agent.acceptance import HunkAnswer, HunkTask
+from nightly_sync.review.acceptance import HunkAnswer, HunkTask
 
 FORMAT = "1"  # of what is asked and answered; another one forgets what was kept before
 

@@ -6,13 +6,13 @@ fallback make of the same hunks today: no text of the merge is said to be theirs
 
 from collections.abc import Mapping, Sequence
 
-from nightly_sync.agent.acceptance import HunkTask, cut
 from nightly_sync.config import Fallback
 from nightly_sync.merge import hunks
 from nightly_sync.merge.hunks import Hunk
 from nightly_sync.merge.model import Resolution, Status, Take
 from nightly_sync.merge.resolver import FileConflict, Resolved, chosen
 from nightly_sync.merge.syntax import same_code
+from nightly_sync.review.acceptance import HunkTask, cut
 
 NAME = "earlier-run"
 EVIDENCE = (

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from nightly_sync import git
-from nightly_sync.agent.acceptance import HunkTask
-from nightly_sync.agent.acceptance.model import side_of
 from nightly_sync.agent.data import Marker
 from nightly_sync.audits.model import Parent
 from nightly_sync.merge.model import Touch
+from nightly_sync.review.acceptance import HunkTask
+from nightly_sync.review.acceptance.model import side_of
 
 NAMED = 25  # commits of a side
 MESSAGES = 8  # of them with the whole message

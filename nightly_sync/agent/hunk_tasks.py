@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from nightly_sync.agent.acceptance import HunkTask
 from nightly_sync.agent.data import clean
-from nightly_sync.agent.forbidden import FileChange, Policy, RefusalKind, forbidden
 from nightly_sync.merge.facts import Touches
 from nightly_sync.merge.hunks import Hunk, Segment
 from nightly_sync.merge.model import PathFacts, Touch
 from nightly_sync.merge.resolver import FileConflict, chosen
+from nightly_sync.review.acceptance import HunkTask
+from nightly_sync.review.forbidden import FileChange, Policy, RefusalKind, forbidden
 
 MOST_HUNKS = 12  # in one task
 MOST_BYTES = 40_000  # of hunks, all three versions, in one task that has several

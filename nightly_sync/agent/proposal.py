@@ -13,10 +13,10 @@ from tempfile import TemporaryDirectory
 
 from nightly_sync import git
 from nightly_sync.agent.files import Files
-from nightly_sync.agent.forbidden import FileChange
 from nightly_sync.agent.originals import Originals
 from nightly_sync.config import SyncConfig
 from nightly_sync.conflicts import Entry
+from nightly_sync.review.forbidden import FileChange
 
 SUBMODULE = "160000"
 

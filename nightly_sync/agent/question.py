@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
-from nightly_sync.agent.acceptance import HunkAnswer, ProblemKind
 from nightly_sync.agent.assistant import Assistant
 from nightly_sync.agent.base import Tool, ToolResult, tool
 from nightly_sync.agent.data import Marker
 from nightly_sync.agent.facts import AgentRefusal
-from nightly_sync.agent.harm import Objection
 from nightly_sync.agent.repair import plain
 from nightly_sync.model import Model
+from nightly_sync.review.acceptance import HunkAnswer, ProblemKind
+from nightly_sync.review.harm import Objection
 
 TASK = "resolve"  # its name on the bill
 SHOWN = 20  # problems of one answer

@@ -22,15 +22,15 @@ from nightly_sync.agent.command_tool import Commands
 from nightly_sync.agent.data import Marker, clean
 from nightly_sync.agent.facts import AgentRefusal
 from nightly_sync.agent.files import Files
-from nightly_sync.agent.forbidden import FileChange, Policy, forbidden
 from nightly_sync.agent.guard import WriteGuard
 from nightly_sync.agent.guidance import guidance
-from nightly_sync.agent.harm import Objection
 from nightly_sync.agent.loop import Ended, Task
 from nightly_sync.agent.originals import kept
 from nightly_sync.agent.proposal import Checkout, Ground, Proposal
 from nightly_sync.config import SyncConfig
 from nightly_sync.model import Model
+from nightly_sync.review.forbidden import FileChange, Policy, forbidden
+from nightly_sync.review.harm import Objection
 
 SUMMARY = 200  # characters of the line that goes into the fix commit
 REASON = 500  # characters of why it gave up

@@ -15,21 +15,11 @@ from pathlib import Path
 
 from nightly_sync import git
 from nightly_sync.agent import earlier, hunk_tasks, resolve_prompt
-from nightly_sync.agent.acceptance import (
-    HunkAnswer,
-    HunkTask,
-    ProblemKind,
-    hunk_texts,
-    problems,
-)
-from nightly_sync.agent.acceptance.model import side_of
 from nightly_sync.agent.answers import Answers
 from nightly_sync.agent.assistant import Assistant
 from nightly_sync.agent.base import FAULTS
 from nightly_sync.agent.data import Marker
-from nightly_sync.agent.forbidden import Policy
 from nightly_sync.agent.guidance import guidance
-from nightly_sync.agent.harm import Objection
 from nightly_sync.agent.hunk_history import history
 from nightly_sync.agent.look import Looks, Trees, looking
 from nightly_sync.agent.loop import End, Ended, Task
@@ -43,6 +33,16 @@ from nightly_sync.merge import facts as facts_of
 from nightly_sync.merge.model import Resolution
 from nightly_sync.merge.resolver import FileConflict, Memory, NoMemory, Resolved, Resolver
 from nightly_sync.paths import quote
+from nightly_sync.review.acceptance import (
+    HunkAnswer,
+    HunkTask,
+    ProblemKind,
+    hunk_texts,
+    problems,
+)
+from nightly_sync.review.acceptance.model import side_of
+from nightly_sync.review.forbidden import Policy
+from nightly_sync.review.harm import Objection
 from nightly_sync.session import Session
 
 NAME = "agent"

@@ -6,13 +6,13 @@ about a file is in its opening. What comes from the repository is framed, names 
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from nightly_sync.agent.acceptance import HunkTask
-from nightly_sync.agent.acceptance.model import side_of
 from nightly_sync.agent.data import Marker
 from nightly_sync.agent.inside import shown
 from nightly_sync.merge.hunks import Hunk
 from nightly_sync.merge.model import Resolution
 from nightly_sync.merge.resolver import chosen
+from nightly_sync.review.acceptance import HunkTask
+from nightly_sync.review.acceptance.model import side_of
 
 WHOLE = 40_000  # bytes of text around the hunks that are shown whole
 AROUND = 60  # lines at either end of a text between hunks that are shown of more

@@ -10,16 +10,17 @@ from functools import cache
 from pathlib import Path
 
 from nightly_sync import git, paths, report_facts, tools
-from nightly_sync.agent import briefing, harm, repair
+from nightly_sync.agent import briefing, repair
 from nightly_sync.agent.data import Marker
 from nightly_sync.agent.files import Files
-from nightly_sync.agent.harm import Objection
 from nightly_sync.agent.proposal import Ground, Proposal
 from nightly_sync.agent.repair import Briefed, Job, Mended, NotMended
 from nightly_sync.audits.model import Finding
 from nightly_sync.checks.triage import FailureGroup
 from nightly_sync.fixers.base import Change, GaveUp
 from nightly_sync.reports.model import ReportFacts
+from nightly_sync.review import harm
+from nightly_sync.review.harm import Objection
 from nightly_sync.session import Session
 
 TASK = "ci"  # its name on the bill

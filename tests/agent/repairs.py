@@ -11,12 +11,12 @@ from nightly_sync.agent import repair
 from nightly_sync.agent.assistant import Assistant, employ
 from nightly_sync.agent.base import Reply
 from nightly_sync.agent.data import Marker
-from nightly_sync.agent.harm import Objection
 from nightly_sync.agent.proposal import Ground, Proposal
 from nightly_sync.agent.repair import Job, Mended, NotMended
 from nightly_sync.config import SyncConfig
 from nightly_sync.conflicts import Entry
 from nightly_sync.forge.local import LocalForge
+from nightly_sync.review.harm import Objection
 from nightly_sync.session import Session
 from nightly_sync.workspace import Workspace
 from tests.agent.scripted import Script, call

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from nightly_sync.agent import answers
-from nightly_sync.agent.acceptance import HunkAnswer, HunkTask
 from nightly_sync.agent.answers import Answers
 from nightly_sync.merge.hunks import Hunk
+from nightly_sync.review.acceptance import HunkAnswer, HunkTask
 
 TASK = HunkTask("a.py", (b"x\n", Hunk(b"1", b"2", b"3"), b""), b"x\n1", b"x\n2", b"x\n3")
 

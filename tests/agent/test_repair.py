@@ -10,10 +10,10 @@ import pytest
 from nightly_sync import git
 from nightly_sync.agent import repair
 from nightly_sync.agent.guard import WriteGuard
-from nightly_sync.agent.harm import Objection
 from nightly_sync.agent.repair import Mended, NotMended, plain
 from nightly_sync.conflicts import Entry
 from nightly_sync.errors import Unreachable
+from nightly_sync.review.harm import Objection
 from tests.agent.repairs import GUIDE, REPAIR, REPAIRED, TEST, Bench, edit, submit
 from tests.agent.scripted import call, says
 from tests.support.sandboxes import PYTHON, sandbox

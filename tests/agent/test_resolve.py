@@ -8,7 +8,6 @@ import pytest
 
 from nightly_sync import git
 from nightly_sync.agent import resolve
-from nightly_sync.agent.acceptance import HunkAnswer, HunkText
 from nightly_sync.agent.base import Reply
 from nightly_sync.agent.hunk_history import spans
 from nightly_sync.agent.hunk_tasks import task_of
@@ -18,6 +17,7 @@ from nightly_sync.merge.hunks import Hunk
 from nightly_sync.merge.model import Resolution, Status, Take
 from nightly_sync.merge.resolver import FileConflict
 from nightly_sync.merge.walk import walk
+from nightly_sync.review.acceptance import HunkAnswer, HunkText
 from tests.agent.resolving import (
     BOTH,
     GUIDE,

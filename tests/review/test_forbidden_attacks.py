@@ -2,7 +2,7 @@
 
 import pytest
 
-from nightly_sync.agent.forbidden import FileChange, Policy, RefusalKind, forbidden
+from nightly_sync.review.forbidden import FileChange, Policy, RefusalKind, forbidden
 
 TEST = """\
 import numpy as np

@@ -5,14 +5,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nightly_sync import imports
-from nightly_sync.agent.acceptance import file, invented, lines
-from nightly_sync.agent.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts
-from nightly_sync.agent.forbidden import FileChange, Policy, RefusalKind, forbidden
-from nightly_sync.agent.forbidden.check import TOO_DEEP
-from nightly_sync.agent.forbidden.model import FILE
-from nightly_sync.agent.harm import Objection, lost_definitions
 from nightly_sync.audits.lines import normal_lines
 from nightly_sync.merge import hunks
+from nightly_sync.review.acceptance import file, invented, lines
+from nightly_sync.review.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts
+from nightly_sync.review.forbidden import FileChange, Policy, RefusalKind, forbidden
+from nightly_sync.review.forbidden.check import TOO_DEEP
+from nightly_sync.review.forbidden.model import FILE
+from nightly_sync.review.harm import Objection, lost_definitions
 
 _SPARE = 4000  # characters that an answer may have beyond twice its hunk
 # Longer than what quotes, headings and doctests are made of; the markers of a merge are 7 and more.

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from nightly_sync.agent.forbidden.model import FileChange, RefusalKind, clip
 from nightly_sync.paths import from_bytes
+from nightly_sync.review.forbidden.model import FileChange, RefusalKind, clip
 
 Lines = Counter[str]
 

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from nightly_sync.agent.forbidden import FileChange, Policy, Refusal, forbidden
-from tests.agent.test_forbidden import TEST
+from nightly_sync.review.forbidden import FileChange, Policy, Refusal, forbidden
+from tests.review.test_forbidden import TEST
 
 ASIDE = ("Tests of the model.", "the shape is off", "three")  # docstring, message, name of a case
 SETUP = ("size, expected",)  # names of parameters

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nightly_sync.agent.forbidden.model import FileChange, Refusal, RefusalKind
+from nightly_sync.review.forbidden.model import FileChange, Refusal, RefusalKind
 
 Sections = Mapping[str, Any]
 _PACKAGING = frozenset(

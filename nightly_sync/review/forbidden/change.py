@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from nightly_sync.agent.forbidden.names import Names, Renames, bound, is_free, words
-from nightly_sync.agent.forbidden.same import compares, grants, is_simple, loosens, renames
-from nightly_sync.agent.forbidden.steps import (
+from nightly_sync.review.forbidden.names import Names, Renames, bound, is_free, words
+from nightly_sync.review.forbidden.same import compares, grants, is_simple, loosens, renames
+from nightly_sync.review.forbidden.steps import (
     BASE,
     CASE,
     DECORATOR,

@@ -9,8 +9,8 @@ import tokenize
 from collections.abc import Iterable
 
 from nightly_sync import paths, patterns
-from nightly_sync.agent.forbidden.model import FileChange, Refusal, RefusalKind, clip
 from nightly_sync.merge.syntax import is_python
+from nightly_sync.review.forbidden.model import FileChange, Refusal, RefusalKind, clip
 
 _PROSE = ("*.md", "*.rst")
 _PYTHON = re.compile(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nightly_sync import imports, paths
-from nightly_sync.agent.forbidden import FileChange
 from nightly_sync.audits.model import Finding, FindingKind, Severity
 from nightly_sync.audits.statements import blocks
 from nightly_sync.merge.syntax import is_python
+from nightly_sync.review.forbidden import FileChange
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 DROPPED = "definition-dropped"  # kind of an objection

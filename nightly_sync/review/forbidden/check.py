@@ -6,11 +6,11 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from nightly_sync import patterns
-from nightly_sync.agent.forbidden import comments, files, lines, python, settings, steps
-from nightly_sync.agent.forbidden.change import Versions
-from nightly_sync.agent.forbidden.model import FileChange, Policy, Refusal, RefusalKind
-from nightly_sync.agent.forbidden.python import Reason
 from nightly_sync.merge.syntax import is_python
+from nightly_sync.review.forbidden import comments, files, lines, python, settings, steps
+from nightly_sync.review.forbidden.change import Versions
+from nightly_sync.review.forbidden.model import FileChange, Policy, Refusal, RefusalKind
+from nightly_sync.review.forbidden.python import Reason
 
 TOO_DEEP = "not judged: too deeply nested"
 _UNSEEN = (".*", "build", "dist", "node_modules", "venv", "{arch}", "*.egg", "_darcs", "CVS")

@@ -5,8 +5,8 @@ Most are modelled on what people and Claude did to real syncs of one large Pytho
 
 import pytest
 
-from nightly_sync.agent.forbidden import FileChange, Policy, RefusalKind, forbidden
-from tests.agent.test_forbidden import TEST, edited
+from nightly_sync.review.forbidden import FileChange, Policy, RefusalKind, forbidden
+from tests.review.test_forbidden import TEST, edited
 
 SOURCE = edited(
     ("from pkg.model import build, old_loss", "from pkg.model import build, new_loss"),

@@ -2,12 +2,12 @@
 
 import pytest
 
-from nightly_sync.agent.forbidden import FileChange
-from nightly_sync.agent.harm import definitions, lost_definitions, new_errors
-from nightly_sync.agent.lost import Lost, lost, restored_badly
 from nightly_sync.audits.history import Removal
 from nightly_sync.audits.lines import normal_lines
 from nightly_sync.audits.model import Finding, FindingKind, Parent, Severity
+from nightly_sync.review.forbidden import FileChange
+from nightly_sync.review.harm import definitions, lost_definitions, new_errors
+from nightly_sync.review.lost import Lost, lost, restored_badly
 from tests.support.audits import made_up
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nightly_sync.agent.forbidden.same import BUILTINS, Pair, compares
-from nightly_sync.agent.forbidden.steps import (
+from nightly_sync.review.forbidden.same import BUILTINS, Pair, compares
+from nightly_sync.review.forbidden.steps import (
     Defined,
     Definition,
     Definitions,

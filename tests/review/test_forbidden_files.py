@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nightly_sync.agent.forbidden import FileChange, Policy, RefusalKind, forbidden
+from nightly_sync.review.forbidden import FileChange, Policy, RefusalKind, forbidden
 
 GOLDEN, SETTINGS = RefusalKind.GOLDEN, RefusalKind.SETTINGS
 TYPE, SUPPRESSION = RefusalKind.FILE_TYPE, RefusalKind.SUPPRESSION

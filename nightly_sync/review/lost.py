@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nightly_sync import imports, paths
-from nightly_sync.agent.acceptance import ProblemKind
-from nightly_sync.agent.acceptance.code import tokens
-from nightly_sync.agent.harm import Definition, Objection, defined, definitions, span
 from nightly_sync.audits.compare import Row
 from nightly_sync.audits.facts import AuditFacts
 from nightly_sync.audits.lines import normal_lines
 from nightly_sync.audits.model import Parent
 from nightly_sync.audits.modules import names
 from nightly_sync.merge.syntax import is_python
+from nightly_sync.review.acceptance import ProblemKind
+from nightly_sync.review.acceptance.code import tokens
+from nightly_sync.review.harm import Definition, Objection, defined, definitions, span
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
 Found = tuple[ProblemKind, str]

@@ -7,11 +7,11 @@ import tokenize
 from collections.abc import Iterable, Iterator
 
 from nightly_sync import patterns
-from nightly_sync.agent.acceptance.code import tokens
-from nightly_sync.agent.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts
-from nightly_sync.agent.forbidden import Policy
-from nightly_sync.agent.harm import Objection
 from nightly_sync.paths import from_bytes
+from nightly_sync.review.acceptance.code import tokens
+from nightly_sync.review.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts
+from nightly_sync.review.forbidden import Policy
+from nightly_sync.review.harm import Objection
 
 _PROSE = ("*.md", "*.rst", "*.txt", "!CMakeLists.txt")
 _WORD = re.compile(r"\d(?:[eE][+-]\d|[\w.])*|\w+")

@@ -3,7 +3,10 @@
 from functools import cache
 from random import Random
 
-from nightly_sync.agent.acceptance import (
+from nightly_sync.merge import hunks
+from nightly_sync.merge.hunks import Hunk
+from nightly_sync.merge.model import Touch
+from nightly_sync.review.acceptance import (
     Dropped,
     HunkAnswer,
     HunkTask,
@@ -13,11 +16,8 @@ from nightly_sync.agent.acceptance import (
     hunk_texts,
     problems,
 )
-from nightly_sync.agent.forbidden import Policy
-from nightly_sync.agent.harm import Objection
-from nightly_sync.merge import hunks
-from nightly_sync.merge.hunks import Hunk
-from nightly_sync.merge.model import Touch
+from nightly_sync.review.forbidden import Policy
+from nightly_sync.review.harm import Objection
 
 SOURCE, TARGET = Touch(sha="5" * 40, subject="s"), Touch(sha="7" * 40, subject="t")
 Case = tuple[HunkTask, tuple[tuple[str, ...], ...]]

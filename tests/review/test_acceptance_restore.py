@@ -2,8 +2,8 @@
 
 import pytest
 
-from nightly_sync.agent.acceptance import ProblemKind
-from nightly_sync.agent.lost import Lost, restored_badly
+from nightly_sync.review.acceptance import ProblemKind
+from nightly_sync.review.lost import Lost, restored_badly
 
 TARGET = '''\
 import os

@@ -15,8 +15,8 @@ judges one definition, `python` a file, and the assertions of code that is no te
 tests that are no Python, or never parsed; `files`, `settings` and `comments` other things.
 """
 
-from nightly_sync.agent.forbidden.check import forbidden
-from nightly_sync.agent.forbidden.model import (
+from nightly_sync.review.forbidden.check import forbidden
+from nightly_sync.review.forbidden.model import (
     GOLDEN_PATHS,
     SETTINGS_PATHS,
     TEST_PATHS,

@@ -1,7 +1,7 @@
 """What can be said of a file without reading it as code. Pure."""
 
 from nightly_sync import patterns
-from nightly_sync.agent.forbidden.model import FileChange, Policy, Refusal, RefusalKind
+from nightly_sync.review.forbidden.model import FileChange, Policy, Refusal, RefusalKind
 
 _OWNERS = ("CODEOWNERS", ".gitmodules")  # who must look at what; what else is checked out
 _MODES = ("100644", "100755", None)

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from nightly_sync.agent.forbidden.change import Change, Versions
-from nightly_sync.agent.forbidden.model import RefusalKind, clip
-from nightly_sync.agent.forbidden.names import bound, import_problems, imports_of, is_free
-from nightly_sync.agent.forbidden.steps import (
+from nightly_sync.review.forbidden.change import Change, Versions
+from nightly_sync.review.forbidden.model import RefusalKind, clip
+from nightly_sync.review.forbidden.names import bound, import_problems, imports_of, is_free
+from nightly_sync.review.forbidden.steps import (
     DECORATOR,
     Definition,
     Import,

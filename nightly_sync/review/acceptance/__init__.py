@@ -5,8 +5,8 @@ parse, are its names right), `lines` (what was dropped, and by whose leave; `rem
 lines may), `invented` (what neither side has). `code` tells Python's code from what it says.
 """
 
-from nightly_sync.agent.acceptance.check import cut, hunk_texts, problems
-from nightly_sync.agent.acceptance.model import (
+from nightly_sync.review.acceptance.check import cut, hunk_texts, problems
+from nightly_sync.review.acceptance.model import (
     Dropped,
     HunkAnswer,
     HunkTask,

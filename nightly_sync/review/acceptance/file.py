@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from nightly_sync.agent.acceptance.model import HunkTask, ProblemKind
-from nightly_sync.agent.harm import Objection
 from nightly_sync.audits import duplicates, undefined
 from nightly_sync.audits.compare import Comparison, Trees, align
 from nightly_sync.audits.facts import AuditFacts
 from nightly_sync.config import SyncConfig
 from nightly_sync.conflicts import Entry
 from nightly_sync.merge.model import MergePlan
+from nightly_sync.review.acceptance.model import HunkTask, ProblemKind
+from nightly_sync.review.harm import Objection
 
 _AUDITS = (
     (ProblemKind.UNDEFINED, undefined.audit),

@@ -10,7 +10,7 @@ import builtins
 import re
 from collections.abc import Collection, Iterator
 
-from nightly_sync.agent.forbidden.steps import called, dotted
+from nightly_sync.review.forbidden.steps import called, dotted
 
 Pair = tuple[str, str]
 """A name and what stands in its place; `=x` is a keyword, `.x` an attribute of an expression.

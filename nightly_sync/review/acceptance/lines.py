@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from nightly_sync import paths
-from nightly_sync.agent.acceptance.code import unveiled, veiled
-from nightly_sync.agent.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts, side_of
-from nightly_sync.agent.acceptance.removable import Missing, removable
-from nightly_sync.agent.harm import Objection
 from nightly_sync.audits.lines import Line, line_facts, normal_lines
 from nightly_sync.audits.model import Parent
 from nightly_sync.merge import hunks
 from nightly_sync.merge.hunks import Hunk
+from nightly_sync.review.acceptance.code import unveiled, veiled
+from nightly_sync.review.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts, side_of
+from nightly_sync.review.acceptance.removable import Missing, removable
+from nightly_sync.review.harm import Objection
 
 SHOWN = 8  # lines quoted in one problem
 MIN_SHA = 7  # digits of a commit's name

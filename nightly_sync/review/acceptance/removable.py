@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from nightly_sync.agent.acceptance.model import HunkTask, side_of
-from nightly_sync.agent.harm import definitions, span
 from nightly_sync.audits.lines import Line, normal_lines
 from nightly_sync.audits.model import Parent
+from nightly_sync.review.acceptance.model import HunkTask, side_of
+from nightly_sync.review.harm import definitions, span
 
 _ALIKE = 0.5  # of two versions of one line, by difflib's ratio; below that they are two lines
 _NAME = re.compile(

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from nightly_sync.agent.acceptance import (
+from nightly_sync.merge import hunks
+from nightly_sync.merge.model import Touch
+from nightly_sync.review.acceptance import (
     Dropped,
     HunkAnswer,
     HunkTask,
@@ -14,9 +16,7 @@ from nightly_sync.agent.acceptance import (
     hunk_texts,
     problems,
 )
-from nightly_sync.agent.forbidden import Policy
-from nightly_sync.merge import hunks
-from nightly_sync.merge.model import Touch
+from nightly_sync.review.forbidden import Policy
 
 SOURCE_SHA, TARGET_SHA = "5" * 8 + "a" * 32, "7" * 8 + "b" * 32
 
