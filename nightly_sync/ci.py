@@ -128,6 +128,7 @@ class _Following:
         rollup = self._run.forge.rollup(self._sha, self._pull.number)
         cost = self._run.forge.cost - before
         last_look.check_glance(self._run, self._pull, self.watched.head, rollup.pull)
+        expected = self._since(rollup, expected)
         verdict = _judged(self._run, rollup, expected)
         if verdict.kind is VerdictKind.FAILED:
             verdict = self._explained(rollup, verdict, expected)
@@ -146,6 +147,14 @@ class _Following:
         self._reruns_of_head = 0
         expected = expectations(self._run.config, required, self._sha, when)
         self._note(expected=expected)
+        return expected
+
+    def _since(self, rollup: Rollup, expected: Expectations) -> Expectations:
+        """With the time of the first look at this head."""
+        if expected.watched_since is None:
+            now = {"watched_since": rollup.at or self._run.clock()}
+            expected = expected.model_copy(update=now)
+            self._note(expected=expected)
         return expected
 
     def _shown(self, verdict: Verdict, cost: Cost) -> None:

@@ -45,6 +45,7 @@ class Expectations(Model):
 
     head_sha: str = Field(min_length=1)
     triggered_at: AwareDatetime
+    watched_since: AwareDatetime | None = None  # the forge's own time of this run's first look
     grace: timedelta  # how long nothing may move before what is missing counts as never started
     sentinel: str | None = None  # must be SUCCESS, and started by this trigger
     expected: tuple[str, ...] = ()  # must be there, by the config
@@ -140,11 +141,10 @@ def judge(rollup: Rollup | None, expectations: Expectations, now: datetime) -> V
 
 
 def _unread(expectations: Expectations, now: datetime) -> Verdict:
-    waiting = now < expectations.triggered_at + expectations.grace
     return Verdict(
         kind=VerdictKind.NOT_STARTED,
         reason="The forge has no results for this commit at all.",
-        final=not waiting,
+        final=not _may_start({}, expectations, now),
         missing=expectations.names,
     )
 
@@ -384,10 +384,14 @@ def _may_start(lists: _Lists, expectations: Expectations, now: datetime) -> bool
 
 
 def _last_move(lists: _Lists, expectations: Expectations) -> datetime:
-    """When a check that counts last ended; a job of a later stage shows up only after that."""
+    """When a check that counts last ended; a job of a later stage shows up only after that.
+
+    Not before this run began to look: what it joined may be hours old, and so may be what the push
+    started, while the pull request that it has just opened starts more.
+    """
     ends = (check.completed_at for check in _counted(lists) if check.completed_at is not None)
-    asked = (expectations.triggered_at, expectations.rerun_at or expectations.triggered_at)
-    return max((*asked, *ends))
+    asked = (expectations.triggered_at, expectations.rerun_at, expectations.watched_since)
+    return max((*(moment for moment in asked if moment is not None), *ends))
 
 
 def _shown(checks: tuple[Check, ...]) -> str:

@@ -556,6 +556,15 @@ def test_a_failed_jobs_log_comes_as_it_is_and_no_token_goes_there(rig: Rig) -> N
     assert "##[error]Process completed" in log
 
 
+def test_a_log_of_a_repository_that_was_renamed_meanwhile_is_refused(rig: Rig) -> None:
+    """Reported: the new address was asked without a token, and the log passed for a lost one."""
+    _started(rig, Act("tests", "FAILURE", log="out"))
+    check = _checks(rig, polls=3)["tests"]
+    rig.site.github.rename(rig.site.repository, "acme/gadgets")
+    with pytest.raises(GitHubError, match="It is acme/gadgets now"):
+        rig.forge.log(rig.site.head, check)
+
+
 def test_a_new_process_finds_the_log_too(rig: Rig) -> None:
     _started(rig, Act("tests", "FAILURE", log="boom"))
     check = _checks(rig, polls=2)["tests"]

@@ -177,6 +177,18 @@ def test_a_renamed_or_transferred_repository_is_refused_with_its_new_name(
     assert rig.site.repository.comments == []
 
 
+@pytest.mark.parametrize(("status", "passes"), [(301, False), (302, True), (303, True)])
+def test_a_redirect_that_no_renaming_explains_is_not_called_one(
+    rig: Rig, status: int, passes: bool
+) -> None:
+    """Reported: behind a proxy every request was told that the repository was renamed."""
+    rig.site.github.faults.fail("GET .*/pulls", status=status)
+    with pytest.raises(GitHubError, match=r"leads to another path .* which proxy") as told:
+        rig.forge.open_pull_requests("x/")
+    assert isinstance(told.value, Unreachable) is passes
+    assert rig.sleeps == []
+
+
 def test_an_app_is_told_that_the_repository_has_another_name(rig: Rig) -> None:
     tokens = _app(rig, rig.site.github.app())
     rig.site.github.rename(rig.site.repository, "acme/gadgets")

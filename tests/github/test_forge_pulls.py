@@ -1,6 +1,7 @@
 """Pull requests, labels, comments, ready and draft."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -101,6 +102,26 @@ def test_what_a_person_writes_while_we_write_is_put_back(rig: Rig, earlier: int)
     assert text.endswith("- [x] seen")
     assert text.count("before") == earlier
     assert _texts(rig) == []
+
+
+def test_an_answer_from_before_our_write_does_not_hide_what_we_overwrote(rig: Rig) -> None:
+    """Reported: GitHub still showed the old text for a moment, and nobody looked again."""
+    number, person = _draft(rig), rig.site.github.person(rig.site.repository)
+    faults, pull, now = rig.site.github.faults, _pull(rig), dict[str, Any]()
+
+    def back() -> None:
+        now.update(body=pull.body, edits=pull.edits)
+        pull.body, pull.edits = "body", []
+
+    def forth() -> None:
+        pull.body, pull.edits = now["body"], now["edits"]
+
+    faults.before("PATCH .*/pulls/1", lambda: person.write(number, _more("theirs")))
+    faults.before("userContentEdits", back, skip=1)
+    faults.after("userContentEdits", forth, skip=1)
+    rig.forge.revise_body(number, lambda text: text.replace("body", "ours"))
+    assert pull.body == "ours\n\ntheirs"
+    assert rig.sleeps == [2]
 
 
 def test_of_two_edits_that_cross_ours_the_newer_counts_and_has_both(rig: Rig) -> None:

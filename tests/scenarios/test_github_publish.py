@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nightly_sync import publish
+from nightly_sync import publish, sync_branch
 from nightly_sync.config import check_runnable
 from nightly_sync.errors import ConfigError, StopForPerson, SyncError, Unreachable
 from nightly_sync.record import Outcome
@@ -243,6 +243,25 @@ def test_a_draft_that_could_not_be_opened_is_opened_by_the_next_run(hub: GitHubS
     hub.github.ci.on_comment(ASK, GREEN)
     assert whole(hub, "run-2", **DAY).facts.outcome is Outcome.READY
     assert hub.synced() == [TODAY]
+
+
+def test_ci_of_a_pull_request_that_is_opened_hours_after_its_push_is_waited_for(
+    hub: GitHubSite,
+) -> None:
+    """Reported: the push's own checks were long over, and it was ready before CI had begun."""
+    fields = {**DAY, "trigger": {"kind": "none"}, "sentinel": None, "expected_checks": ["DCO"]}
+    hub.github.ci.on_push("main2dev/*", [Act("DCO", app="dco", workflow="", running=0)])
+    with opened(hub, **fields) as run:
+        made = merged(run)
+        assert made.choice is not None
+        place, target = run.workspace.repository, made.facts.plan.target
+        commit = made.facts.merge_commit
+        sync_branch.push_commit(place, run.origin, target, commit, made.choice, run.config)
+    assert hub.repository.runs_of(hub.tip(TODAY))
+    hub.github.world.clock.advance(7200)
+    hub.github.ci.on_pull_request("opened", [Act("tests", "FAILURE", after=3, log="boom")])
+    ended = whole(hub, "run-2", **fields)
+    assert (ended.facts.outcome, _pull(hub).draft) == (Outcome.CI_FAILED, True)
 
 
 def test_a_first_push_whose_answer_was_lost_is_not_made_twice(hub: GitHubSite) -> None:

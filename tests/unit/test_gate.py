@@ -510,6 +510,20 @@ def test_a_rerun_gets_a_grace_period_of_its_own(minutes: int, final: bool) -> No
     assert verdict.reason.startswith("Never started: lint" if final else "Not started yet: lint")
 
 
+@pytest.mark.parametrize(("minutes", "ended"), [(14, False), (15, True)])
+@pytest.mark.parametrize("fields", [{}, {"sentinel": None, "expected": ("DCO",)}])
+def test_a_run_that_joins_what_is_hours_old_waits_a_grace_period_of_its_own(
+    minutes: int, ended: bool, fields: dict[str, Any]
+) -> None:
+    """Reported: CI that a late pull request starts "never started", or was not waited for."""
+    joined = TRIGGER + 120 * MINUTE
+    dco = outside("DCO", started_at=TRIGGER, completed_at=TRIGGER)
+    wanted = {"watched_since": joined, "open_ended": bool(fields), **fields}
+    verdict = judge(dco, now=joined + minutes * MINUTE, **wanted)
+    assert verdict.final is ended
+    assert verdict.kind == (("green" if ended else "running") if fields else "not-started")
+
+
 def test_the_grace_period_of_a_trigger_after_a_rerun_is_not_cut_short() -> None:
     earlier = TRIGGER - 60 * MINUTE
     assert not rerun(now=TRIGGER + 14 * MINUTE, rerun_at=earlier).final

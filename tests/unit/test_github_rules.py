@@ -22,7 +22,13 @@ from nightly_sync.forge.github.client import Wire
 from nightly_sync.forge.github.client import parse as parse_wire
 from nightly_sync.forge.github.hints import hints
 from nightly_sync.forge.github.logs import tail
-from nightly_sync.forge.github.refusals import GitHubError, explain_push, refusal
+from nightly_sync.forge.github.refusals import (
+    GitHubError,
+    explain_push,
+    is_renamed,
+    led_away,
+    refusal,
+)
 from nightly_sync.forge.github.reply import (
     Kind,
     Reply,
@@ -30,6 +36,7 @@ from nightly_sync.forge.github.reply import (
     kind_of,
     limit_pause,
     retry_pause,
+    server_time,
 )
 from nightly_sync.forge.github.rollup import (
     CheckRun,
@@ -88,6 +95,11 @@ def test_pauses_double_up_to_a_minute_and_are_spread() -> None:
     assert retry_pause(Trouble(503, "", {"retry-after": "7"}), 0, 0.5) == 8
 
 
+@pytest.mark.parametrize("date", ["", "yesterday", "Fri, 31 Dec 9999 23:59:59 -2300"])
+def test_an_answer_whose_date_nobody_can_read_has_none(date: str) -> None:
+    assert server_time({"date": date}) is None
+
+
 # Refusals
 
 
@@ -111,6 +123,33 @@ def test_refusals_of_the_api_say_what_to_do(trouble: Trouble, told: str) -> None
     assert str(error).startswith("could not open the draft: ")
     assert told in str(error)
     assert error.status == trouble.status
+
+
+API = "https://git.acme.dev/api/v3"
+BY_NUMBER = "https://git.acme.dev/api/v3/repositories/7/pulls"
+
+
+@pytest.mark.parametrize(
+    ("to", "renamed"),
+    [
+        (BY_NUMBER, True),
+        ("/repositories/7", True),
+        (BY_NUMBER.replace("acme", "other"), False),
+        ("https://git.acme.dev/login?return_to=/repositories/7", False),
+        ("https://git.acme.dev/api/v3/repos/acme/widgets/pulls/", False),
+        ("https://[", False),
+        ("", False),
+    ],
+)
+def test_only_a_redirect_to_a_number_of_the_same_host_is_a_renaming(to: str, renamed: bool) -> None:
+    assert is_renamed(Trouble(301, "", {"location": to}), API) is renamed
+
+
+def test_a_redirect_names_hosts_and_nothing_that_may_be_secret() -> None:
+    to = "https://me:hunter2@login.acme.dev/in?token=hunter2"
+    error = led_away("read it", Trouble(302, "", {"location": to}), API)
+    assert "git.acme.dev leads to login.acme.dev (HTTP 302)" in str(error)
+    assert "hunter2" not in str(error)
 
 
 @pytest.mark.parametrize(
@@ -282,8 +321,13 @@ def test_a_check_that_cannot_be_read_never_passes_for_green(pages: _Paged) -> No
 
 def test_the_first_sign_of_a_push_is_its_first_check() -> None:
     rollup = Rollup(sha="x", checks=(_check(minute=3), _check(minute=1), _check(minute=None)))
-    assert first_sign(rollup, NOW) == NOW + MINUTE
-    assert first_sign(Rollup(sha="x"), NOW) == NOW
+    assert first_sign(rollup, NOW + 9 * MINUTE) == NOW + MINUTE
+
+
+def test_a_first_check_that_shows_up_late_is_no_older_than_the_push() -> None:
+    """Reported: its result was taken for one from before, and CI had "never started"."""
+    assert first_sign(Rollup(sha="x"), NOW) == NOW - MINUTE
+    assert first_sign(Rollup(sha="x", checks=(_check(minute=0),)), NOW) == NOW - MINUTE
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import jwt
 
 from nightly_sync.errors import ConfigError
 from nightly_sync.forge.github.address import Address
-from nightly_sync.forge.github.refusals import moved, refusal
+from nightly_sync.forge.github.refusals import is_renamed, led_away, moved, refusal
 from nightly_sync.forge.github.reply import MOVED, Kind, Trouble, kind_of, message_of, server_time
 
 EARLY = timedelta(minutes=5)  # an installation token is replaced this long before its end
@@ -148,8 +148,10 @@ class AppTokens:
             return httpx2.HTTPStatusError(message, request=response.request, response=response)
         if trouble.status == 401:
             return ConfigError("GitHub does not know this App, or its private key is another one")
-        if trouble.status in MOVED:
+        if is_renamed(trouble, self._address.api):
             return moved(doing, "", self._address.url)
+        if trouble.status in MOVED:
+            return led_away(doing, trouble, self._address.api)
         return refusal(doing, trouble)
 
 

@@ -21,7 +21,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from nightly_sync.forge.base import Cost
 from nightly_sync.forge.github.address import Address
 from nightly_sync.forge.github.auth import AGENT, TIMEOUT, TokenAuth, Tokens, http_client
-from nightly_sync.forge.github.refusals import GitHubError, gave_up, moved, refusal
+from nightly_sync.forge.github.refusals import (
+    GitHubError,
+    gave_up,
+    is_renamed,
+    led_away,
+    moved,
+    refusal,
+)
 from nightly_sync.forge.github.reply import MOVED, Kind, Reply, Trouble, Waits, kind_of, message_of
 
 GROUPS = ("actions", "checks", "git", "issues", "pulls", "repos")  # of ghapi's operations
@@ -197,8 +204,9 @@ class Client:
         self._count(rest=1)
         try:
             response = self.http.get(url, follow_redirects=False)
-            if not response.has_redirect_location:
-                return _trouble(response)
+            trouble = _trouble(response)
+            if not response.has_redirect_location or is_renamed(trouble, self.address.api):
+                return trouble
             return Reply(200, fetch(response.headers["location"]), _headers(response))
         except httpx2.HTTPStatusError as error:
             return _elsewhere(error.response.status_code)
@@ -272,7 +280,9 @@ class Client:
     def _refused(self, doing: str, trouble: Trouble) -> GitHubError:
         if trouble.status not in MOVED:
             return refusal(doing, trouble)
-        return moved(doing, self._new_name(), self.address.url)
+        if is_renamed(trouble, self.address.api):
+            return moved(doing, self._new_name(), self.address.url)
+        return led_away(doing, trouble, self.address.api)
 
     def _new_name(self) -> str:
         """What a renamed repository is called now; "" if GitHub does not say."""

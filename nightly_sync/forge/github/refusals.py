@@ -6,11 +6,13 @@ github.com prints after `remote:` (GH006, GH013 and the reason in brackets).
 
 import re
 from collections.abc import Callable
+from urllib.parse import SplitResult, urlsplit
 
 from nightly_sync.errors import SyncError, Unreachable
 from nightly_sync.forge.github.reply import Trouble
 
 _Match = re.Match[str]
+_BY_NUMBER = re.compile(r"(?:/api/v3)?/repositories/\d+(?:/|$)")
 
 
 class GitHubError(SyncError):
@@ -149,6 +151,33 @@ def moved(doing: str, name: str, page: str) -> GitHubError:
         "new address into the config, as the old one may be given to another repository",
         301,
     )
+
+
+def is_renamed(trouble: Trouble, api: str) -> bool:
+    """Does a redirect lead to a repository's number? So GitHub leads from an old name, no other."""
+    to = _led_to(trouble)
+    here = to.hostname in (None, urlsplit(api).hostname)
+    return here and _BY_NUMBER.match(to.path) is not None
+
+
+def led_away(doing: str, trouble: Trouble, api: str) -> GitHubError:
+    """The error for any other redirect. A temporary one may be a proxy's and be gone again."""
+    kind = GitHubError if trouble.status in (301, 308) else GitHubUnreachable
+    # Not the whole address: a login page's may hold a secret.
+    asked, to = urlsplit(api).hostname, _led_to(trouble).hostname or "another path"
+    return kind(
+        f"could not {doing}: {asked} leads to {to} (HTTP {trouble.status}), and no token is sent "
+        "there; if that is the server's own address, put it into the config as `repository` or "
+        "`github.api`, else look which proxy or login page is in the way",
+        trouble.status,
+    )
+
+
+def _led_to(trouble: Trouble) -> SplitResult:
+    try:
+        return urlsplit(trouble.headers.get("location", ""))
+    except ValueError:
+        return urlsplit("")
 
 
 def gave_up(doing: str, trouble: Trouble) -> GitHubUnreachable:

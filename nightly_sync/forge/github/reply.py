@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 RETRYABLE = frozenset({408, 425, 429})
-MOVED = frozenset({301, 302, 307, 308})  # where no answer is expected elsewhere: it was renamed
+MOVED = frozenset({301, 302, 303, 307, 308})  # redirects; those of logs are followed elsewhere
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between tries when the way is broken
 LIMIT_PAUSE, LONGEST_LIMIT = 60.0, 3900.0  # seconds; a quota is reset within the hour
 _LIMIT_WORDS = ("rate limit", "abuse detection")
@@ -135,7 +135,7 @@ def server_time(headers: Mapping[str, str]) -> datetime | None:
     """The Date header, None without a usable one."""
     try:
         return parsedate_to_datetime(headers.get("date", "")).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from nightly_sync.forge.github.client import Client, Wire, parse
-from nightly_sync.forge.github.pulls import Pulls, same
+from nightly_sync.forge.github.pulls import LAGS, Pulls, same
 from nightly_sync.forge.github.refusals import GitHubError, GitHubUnreachable
 
 TRIES = 3
@@ -63,6 +63,11 @@ class Seen:
         known = {edit.id for edit in before.edits}
         return tuple(edit for edit in self.edits if edit.id not in known)
 
+    def lags(self, before: "Seen", ours: str) -> bool:
+        """Did GitHub answer after our write as if it were not there yet?"""
+        unchanged = same(self.text, before.text) and not same(self.text, ours)
+        return unchanged and not self.since(before)
+
 
 def overwritten(before: Seen, ours: str, after: Seen) -> str | None:
     """A text that somebody wrote between `before` and our write; None if there is none. Pure."""
@@ -92,7 +97,7 @@ class Texts:
             if ours == before.text:
                 return
             self.pulls.update_body(number, ours)
-            after = self._after(number, before)
+            after = self._after(number, before, ours)
             theirs = overwritten(before, ours, after)
             if theirs is None:
                 return
@@ -101,9 +106,14 @@ class Texts:
             before, text = after, theirs
         self.pulls.comment(number, CROSSED)
 
-    def _after(self, number: int, before: Seen) -> Seen:
+    def _after(self, number: int, before: Seen, ours: str) -> Seen:
         """What is there now; with the texts of the history only where they may matter."""
         after = self._read(number)
+        for pause in LAGS[:3]:
+            if not after.lags(before, ours):
+                break
+            self.pulls.sleep(pause)
+            after = self._read(number)
         return self._read(number, texts=True) if len(after.since(before)) > 1 else after
 
     def _read(self, number: int, texts: bool = False) -> Seen:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from nightly_sync import labels
+from nightly_sync.checks.gate import SKEW
 from nightly_sync.checks.names import is_exempt
 from nightly_sync.config import Trigger
 from nightly_sync.forge.base import CheckStatus, Rollup
@@ -200,11 +201,13 @@ def with_label(body: str, sha: str, at: datetime) -> str:
 
 
 def first_sign(rollup: Rollup, now: datetime) -> datetime:
-    """Since when a push has started checks: the start of the first one, else now. Pure.
+    """Since when a push has started checks: the start of the first one, else about now. Pure.
 
-    All results are of this commit, which is pushed only once.
+    All results are of this commit, which is pushed only once, so none is too old. A check may
+    show up later than it started, or have been dated by the clock of an App.
     """
-    return min((check.started_at for check in rollup.checks if check.started_at), default=now)
+    starts = (check.started_at for check in rollup.checks if check.started_at)
+    return min((now - SKEW, *starts))
 
 
 def at_work(
