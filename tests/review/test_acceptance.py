@@ -219,6 +219,37 @@ def test_of_two_additions_of_the_same_thing_one_may_go() -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ("run.sh", "# check b"),
+        ("run.yaml", "run: a  # check b"),
+        ("run.js", "// check b"),
+    ],
+)
+def test_a_line_that_is_no_python_is_not_kept_by_a_comment(path: str, kept: str) -> None:
+    """Reported: a line of the target was commented out, and counted as kept."""
+    wanted = task(conflict("run: a\ncheck b\n", "run: a\n", "run: a1\n"), path=path)
+
+    assert kinds(answer(f"run: a1\n{kept}\n"), wanted) == [ProblemKind.DROPPED]
+    both = task(conflict("# see a\n", "# see\n", "# see, too\n"), path=path)
+    assert kinds(answer("# see a, too\n"), both) == []
+
+
+def test_half_a_character_is_an_objection_and_no_crash() -> None:
+    """Reported: a lone surrogate in an answer was an error of our own."""
+    assert kinds(replaced("log(data)", "log(data)  # \ud800")) == [ProblemKind.SYNTAX]
+
+
+def test_a_new_line_is_not_kept_by_its_words_here_and_there() -> None:
+    """Reported: the words of a call stood in this order among the arguments of another."""
+    sides = conflict("x = load(a)\ncheck(x)\n", "x = load(a)\n", "x = load(a, 1)\n")
+    wanted = task("from pkg import check, load\n\na = 0\n" + sides)
+
+    assert kinds(answer("x = load(a, 1)\ncheck(x)\n"), wanted) == []
+    assert kinds(answer("x = load(a, 1, check=x)\n"), wanted) == [ProblemKind.DROPPED]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "x = None  # load(a, cache=1, workers=2)\n",
@@ -499,6 +530,27 @@ def test_strings_comments_and_the_language_itself_are_no_inventions() -> None:
     given = replaced("    log(data)\n", '    log(data)  # as before\n    assert data, "nothing"\n')
 
     assert kinds(given) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("    if False:\n        log(data)\n", "if"),
+        ("    log(data)\n    return data\n", "return"),
+        ("    for _ in ():\n        log(data)\n", "for"),
+    ],
+)
+def test_a_decision_that_no_side_makes_needs_a_reason(line: str, word: str) -> None:
+    """Reported: a line under `if False:`, or behind an early return, counted as kept."""
+    given = replaced("    log(data)\n", line)
+    assert kinds(given) == [ProblemKind.INVENTED]
+    assert kinds(given.model_copy(update={"invented": {word: "data may be empty"}})) == []
+
+
+def test_decisions_that_the_two_sides_make_add_up() -> None:
+    both = conflict("if a:\n    one = 1\n", "one = 0\n", "if b:\n    two = 2\n")
+
+    assert kinds(answer("if a:\n    one = 1\nif b:\n    two = 2\n"), task(both)) == []
 
 
 def test_prose_may_be_reworded_and_data_not() -> None:

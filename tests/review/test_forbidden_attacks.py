@@ -1,5 +1,7 @@
 """Tricks that silence a test: the rule knows none of them by name, and refuses all."""
 
+import time
+
 import pytest
 
 from nightly_sync.review.forbidden import FileChange, Policy, RefusalKind, forbidden
@@ -339,6 +341,114 @@ def test_a_name_or_an_argument_is_no_way_around(case: str) -> None:
     assert old in before
 
     assert refused(before.replace(old, new), before)
+
+
+CHECK_IT = "def check(a, b=None, slack=0):\n    assert abs(a - b) <= slack\n\n\ndef test_a():\n    "
+RAISES = "from pkg import f\n\n\ndef test_a():\n    with raises(Exception):\n        f(-1)\n"
+CASE = "@pytest.mark.parametrize('a', [pytest.param(3, id='x')])\ndef test_a(a): f(a)\n"
+MODEL = (
+    "@pytest.fixture\ndef model():\n    return f(4)\n\n\ndef test_a(model):\n    assert g(model)\n"
+)
+IN_CLASS = "    def test_a(self): f(1)\n"
+SKIPPED = "@skip\nclass TestB:\n    y = 1\n"
+HOLES = {
+    "an import that was the test": (
+        "def test_a():\n    import pkg.foo\n",
+        "import pkg.foo",
+        "pass",
+    ),
+    "another import in a try": (
+        "try:\n    from pkg.fast import q\nexcept ImportError:\n    q = None\n",
+        "pkg.fast",
+        "pkg.missing",
+    ),
+    "an import that fails as expected": (
+        RAISES,
+        "        f(-1)",
+        "        import no\n        f(-1)",
+    ),
+    "a name that is imported too late": (RAISES, "f(-1)\n", "f(-1)\n    from pkg import f\n"),
+    "code in the id of a case": (CASE, "id='x'", "id=pytest.skip('x', allow_module_level=True)"),
+    "code in the id of a new case": (CASE, ")])", "), pytest.param(4, id=exit())])"),
+    "names of a case swapped": (
+        "@parametrize(('a', 'b'), [(1, 2)])\ndef test_a(a, b): assert f(a) == b\n",
+        "('a', 'b')",
+        "('b', 'a')",
+    ),
+    "a case given to a fixture": (
+        "@parametrize('a,b', [(1, 2)], indirect=['a'])\ndef test_a(a, b): f(a, b)\n",
+        "['a']",
+        "['a', 'b']",
+    ),
+    "a second result with a name of pytest's": (
+        "X = f()\n\n\ndef test_a(): f(X)\n",
+        "X =",
+        "X, run =",
+    ),
+    "a second result over a builtin": ("X = f()\n\n\ndef test_a(): f(X)\n", "X =", "X, print ="),
+    "a fixture that may skip": ("def test_a():\n    assert f(1)\n", "()", "(requires_gpu)"),
+    "a builtin for a variable": (
+        "def test_a():\n    out = f()\n    assert out.count\n",
+        "out = f()\n    assert out",
+        "x = f()\n    assert str",
+    ),
+    "one variable for two": (
+        "def test_a():\n    x = f()\n    assert x\n    x = g()\n    assert x\n",
+        "x = f()\n    assert x\n    x = g()\n    assert x",
+        "y = f()\n    assert y\n    z = g()\n    assert y",
+    ),
+    "a helper's argument that is gone": (CHECK_IT + "check(f(), b=3)\n", "f(), b=3", "f()"),
+    "one argument more for a helper": (CHECK_IT + "check(f(), 3)\n", "f(), 3", "f(), 3, slack=99"),
+    "one value more for a helper": (CHECK_IT + "check(f(), 3)\n", "f(), 3", "f(), 3, 99"),
+    "an expectation that is not given": (
+        "def test_a():\n    run(1, expected=3)\n",
+        ", expected=3",
+        "",
+    ),
+    "a mock of anything": ("def test_a():\n    f(Mock(spec=g))\n", "spec=g", ""),
+    "a test in a skipped class by another name": (
+        f"class TestA:\n    x = 1\n{IN_CLASS}{SKIPPED}",
+        IN_CLASS + SKIPPED,
+        SKIPPED + IN_CLASS.replace("test_a", "test_b"),
+    ),
+    "a test class out of collection": ("class TestA(Base):\n    x = 1\n", "TestA", "More"),
+    "a fixture that makes room for another": (MODEL, "def model", "def other_model"),
+    "a failure that a class expects": (
+        "@xfail\nclass TestA:\n    def test_a(self):\n        f(1)\n",
+        "        f(1)",
+        "        assert 0\n        f(1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOLES)
+def test_a_test_does_not_check_less_by_a_detour(case: str) -> None:
+    """Reported: each of these went through."""
+    before, old, new = HOLES[case]
+    assert old in before
+
+    assert refused(before.replace(old, new), before)
+    assert refused(before.replace(old, new), before, merging=True)
+
+
+def test_lines_of_a_script_that_tests_stay_in_their_order() -> None:
+    """Reported: `exit 0` moved to the top."""
+    assert refused("exit 0\ncheck a\n", "check a\nexit 0\n", "tests/run.sh")
+    assert not refused("check a\n\nexit  0\n", "check a\nexit 0\n", "tests/run.sh")
+
+
+def test_a_long_test_is_judged_in_seconds() -> None:
+    """Reported: a long definition with other constants took minutes, with other names too."""
+    body = "".join(f"    assert f({at}) == g({at})\n" for at in range(200))
+    before = f"from pkg import f\n\n\ndef test_a():\n{body}"
+    start = time.process_time()
+
+    assert refused(before.replace("g(", "g(1"), before)
+    assert not refused(before.replace(" f(", " h(").replace("import f", "import h"), before)
+    items = "".join(f"'{at}': {at},\n" for at in range(1000))
+    other = "".join(reversed(items.splitlines(keepends=True)))
+    assert not refused(f"X = {{\n{other}}}\n", f"X = {{\n{items}}}\n")
+    assert time.process_time() - start < 10  # of hundreds
 
 
 def test_whatever_a_side_has_is_no_attack() -> None:

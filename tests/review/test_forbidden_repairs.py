@@ -96,6 +96,7 @@ REPAIRS = {
     "a stricter test": [("scale=2)", "scale=2)\n    assert result.dtype == float")],
     "another message": [('"the shape is off"', '"wrong shape"')],
     "a test by another name": [("def test_loss(", "def test_old_loss(")],
+    "a class of tests by another name": [("class TestModel", "class TestNet")],
     # What the source has, in a test that is neither side's.
     "a case that the source removed": [
         ("(2, 4), ", ""),
@@ -178,6 +179,38 @@ def test_a_function_that_is_put_back_keeps_what_only_the_other_side_has() -> Non
 
     assert reasons(source + "# x\n", source + "    assert h()\n", base, (source, more)) != []
     assert reasons(base + "# x\n", target, base, (base, target)) != []
+
+
+def test_a_test_that_one_side_renamed_keeps_what_the_other_added() -> None:
+    """Reported: no answer to the conflict was good, but the one that lost what was added."""
+    base = "def test_a():\n    assert f()\n"
+    renamed, more = base.replace("test_a", "test_b"), base + "    assert h.x\n"
+    both = more.replace("test_a", "test_b")
+
+    def judged(before: str, after: str) -> bool:
+        texts = (more.encode(), renamed.encode())
+        args = ("tests/test_a.py", before.encode(), f"{after}# x\n".encode())
+        change = FileChange(*args, sides=texts, base=base.encode(), merging=True)
+        return forbidden([change], Policy()) == ()
+
+    assert judged(renamed, both)
+    assert judged(more, both)
+    assert not judged(more, renamed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("from pkg.deep import d", "from pkg.other import d"),
+        ("from pkg.deep import d\n    d(", "from pkg.deep import e\n    e("),
+        ("    d(1)", "    from pkg.more import x\n    d(1)"),
+    ],
+)
+def test_an_import_inside_a_test_may_have_another_path_or_name(old: str, new: str) -> None:
+    before = "def test_a():\n    from pkg.deep import d\n    d(1)\n"
+    assert old in before
+
+    assert reasons(before.replace(old, new), before, before, (before, before)) == []
 
 
 def test_of_two_answers_to_a_conflict_the_one_that_checks_less_is_refused() -> None:

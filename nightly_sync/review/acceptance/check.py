@@ -52,6 +52,8 @@ def problems(task: HunkTask, answer: HunkAnswer, policy: Policy) -> tuple[Object
         return (Objection(error.kind, str(error)),)
     except RecursionError:
         return (Objection(ProblemKind.SYNTAX, TOO_DEEP),)
+    except UnicodeEncodeError:
+        return (Objection(ProblemKind.SYNTAX, "it holds half a character, a lone surrogate"),)
 
 
 def hunk_texts(task: HunkTask, answer: HunkAnswer) -> Texts:

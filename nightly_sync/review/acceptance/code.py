@@ -15,6 +15,7 @@ _SAID = frozenset(
 )
 # Private characters, which no text holds, stand for those of words.
 _VEILED = {code: 0xE000 + code for code in range(128) if re.match(r"\w", chr(code))}
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//).*")
 _PLAIN = {there: here for here, there in _VEILED.items()}
 
 
@@ -39,6 +40,13 @@ def veiled(text: bytes) -> bytes:
         if token.type in _SAID:
             _veil(lines, token)
     return to_bytes("\n".join(lines))
+
+
+def veiled_comments(text: bytes) -> bytes:
+    """The same for what is no Python: other letters behind `#` and `//`."""
+    lines = from_bytes(text).split("\n")
+    hidden = (_COMMENT.sub(lambda match: match[0].translate(_VEILED), line) for line in lines)
+    return to_bytes("\n".join(hidden))
 
 
 def _veil(lines: list[str], token: TokenInfo) -> None:

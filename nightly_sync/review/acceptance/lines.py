@@ -11,7 +11,7 @@ from nightly_sync.audits.lines import Line, line_facts, normal_lines
 from nightly_sync.audits.model import Parent
 from nightly_sync.merge import hunks
 from nightly_sync.merge.hunks import Hunk
-from nightly_sync.review.acceptance.code import unveiled, veiled
+from nightly_sync.review.acceptance.code import unveiled, veiled, veiled_comments
 from nightly_sync.review.acceptance.model import HunkAnswer, HunkTask, ProblemKind, Texts, side_of
 from nightly_sync.review.acceptance.removable import Missing, removable
 from nightly_sync.review.harm import Objection
@@ -46,13 +46,15 @@ def _missing(task: HunkTask, texts: Texts) -> Iterator[Missing]:
         for parent, other in ((Parent.TARGET, source), (Parent.SOURCE, target)):
             removed = Counter(_tokens(base)) - Counter(_tokens(other))
             own = (line for line in facts.of(parent) if line.key not in shared)
-            yield Missing(index, parent, tuple(i for i in own if not _woven(i, runs, removed)))
+            olds = [_tokens(line) for line in base.split(b"\n")]
+            lost = (line for line in own if not _woven(line, runs, removed, olds))
+            yield Missing(index, parent, tuple(lost))
         yield Missing(index, None, facts.shared)
 
 
 def _hidden(task: HunkTask, text: bytes) -> bytes:
-    """A text to compare lines of: in Python no comment or string keeps code."""
-    return veiled(text) if task.python else text
+    """A text to compare lines of: no comment keeps code, nor does a string in Python."""
+    return veiled(text) if task.python else veiled_comments(text)
 
 
 def _plain(lines: Iterable[Line]) -> tuple[Line, ...]:
@@ -104,14 +106,23 @@ def _tokens(text: bytes) -> list[bytes]:
     return _TOKEN.findall(text)
 
 
-def _woven(line: Line, runs: list[list[bytes]], removed: Counter[bytes]) -> bool:
+def _woven(
+    line: Line, runs: list[list[bytes]], removed: Counter[bytes], olds: list[list[bytes]]
+) -> bool:
     """Is a line part of one the answer made of both sides', but for what the other side removed?
 
-    Not a line of one word: that may stand anywhere.
+    Not a line of one word: that may stand anywhere. One made of no line of the base in one piece.
     """
     tokens = _tokens(line.text)
     wanted = [token for token in tokens if not removed[token]]
-    return len(tokens) > 1 and bool(wanted) and any(_in_order(wanted, run) for run in runs)
+    found = [run for run in runs if _in_order(wanted, run)] if len(tokens) > 1 and wanted else []
+    whole = any(b" %b " % b" ".join(wanted) in b" %b " % b" ".join(run) for run in found)
+    return whole or (bool(found) and any(_made_of(old, tokens) for old in olds))
+
+
+def _made_of(old: list[bytes], new: list[bytes]) -> bool:
+    """Is half of a line still there?"""
+    return 0 < len(old) <= 2 * (Counter(old) & Counter(new)).total()
 
 
 def _in_order(wanted: list[bytes], run: list[bytes]) -> bool:

@@ -2,8 +2,8 @@
 
 The rule for tests in Python. A test file is read as definitions, the module's own code among
 them, and each as a list of steps: statements in their place, decorators, cases, parameters.
-1. Nothing that was there goes or moves, but for new names of what it uses and new arguments,
-   unless a side took it out of the base, or the merge had doubled it.
+1. Nothing that was there goes or moves, but for new names of what it uses and new arguments of
+   what is defined elsewhere, unless a side took it out of the base, or the merge had doubled it.
 2. Nothing comes that no version has there, but for imports that replace nothing, constants under
    names that nobody uses, one more case, parameter or assertion of values, comments and layout.
 3. A definition may be as a side has it; a test file may move as it is. In an answer to a conflict

@@ -18,11 +18,16 @@ from nightly_sync.review.forbidden.steps import (
     STATEMENT,
     Definition,
     Definitions,
+    Function,
+    Import,
     Step,
     called,
 )
 
-_SKIPS = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
+_XFAILS = frozenset({"xfail", "expectedFailure"})
+_SKIPS = _XFAILS | {"skip", "skipif", "skipIf", "skipUnless"}
+_FIXTURES = frozenset({"tmp_path", "tmp_path_factory", "capsys", "caplog", "monkeypatch"})
+_TRIES = 5_000  # to pair the steps of one block that changed; of a longer one the nearest only
 _Block = tuple[int, int, tuple[Step, ...]]
 
 
@@ -40,8 +45,19 @@ class Versions:
     is_conftest: bool = False
 
     def on_sides(self, name: str) -> tuple[Definition, ...]:
-        """The definition of this name on each side that has it."""
-        return tuple(item for side in self.sides for item in side.get(name, ()))
+        """The definition of this name on each side that has it, maybe under the base's name."""
+        return tuple(item for side in self.sides for item in self.named(side, name))
+
+    def named(self, version: Definitions | None, name: str) -> tuple[Definition, ...]:
+        """The definition in one version, under the base's name if a side gave it this one."""
+        known = version or {}
+        return known.get(name) or known.get(self._old_names.get(name, name), ())
+
+    @cached_property
+    def _old_names(self) -> dict[str, str]:
+        """What a side renamed, by the new name."""
+        found = [Versions(self.base, side).renamed for side in self.sides if self.base]
+        return {new: old for names in found for old, new in names.items()}
 
     def taken_out(self, name: str) -> bool:
         """Did a side delete what the base had?"""
@@ -69,8 +85,22 @@ class Versions:
     def renamed(self) -> dict[str, str]:
         """Definitions that have another name now, as long as it is of the same use."""
         new = {d.body: d for n, many in self.after.items() if n not in self.before for d in many}
-        found = ((old.name, new.get(old.body), old.collected) for old in self.gone)
-        return {old: item.name for old, item, test in found if item and item.collected == test}
+        found = ((old, new.get(old.body)) for old in self.gone)
+        return {old.name: item.name for old, item in found if item and self._is_same_use(old, item)}
+
+    def _is_same_use(self, old: Definition, new: Definition) -> bool:
+        """In its class or in a new one; and nobody is left who asks for it, maybe elsewhere."""
+        classes = [item.name.rpartition(".")[0] for item in (old, new)]
+        stays = classes[0] == classes[1] or classes[1] not in self.before
+        asked = not (old.collected or classes[0]) and old.last in self.after_names.words
+        tests = {(item.collected, item.last[:4].lower() == "test") for item in (old, new)}
+        return stays and not asked and len(tests) == 1
+
+    @cached_property
+    def helpers(self) -> frozenset[str]:
+        """Functions and own methods that take what they took, as they are called."""
+        names = (n for n, many in self.before.items() if _take(many) & _take(self.after.get(n, ())))
+        return frozenset(f"self.{n.rpartition('.')[2]}" if "." in n else n for n in names)
 
 
 @dataclass(frozen=True)
@@ -89,7 +119,7 @@ class Change:
     @cached_property
     def base(self) -> Definition | None:
         """The definition in the base."""
-        return (self._as_read((self.found.base or {}).get(self.new.name, ())) or (None,))[-1]
+        return (self._as_read(self.found.named(self.found.base, self.new.name)) or (None,))[-1]
 
     def _as_read(self, many: tuple[Definition, ...]) -> tuple[Definition, ...]:
         if not self.new.only_assertions:
@@ -116,19 +146,23 @@ class Change:
             if tag == "equal":
                 found |= zip(range(i, j), range(k, m), strict=True)
                 continue
+            tries = max(1, _TRIES // (j - i or 1))
             for old in range(i, j):
-                new = next((new for new in range(k, m) if self._is_same(old, new)), None)
+                near = range(k, min(m, k + tries))
+                new = next((new for new in near if self._is_same(old, new)), None)
                 if new is not None:
                     found[old], k = new, new + 1
         return found | self._moved(found)
 
     def _moved(self, found: dict[int, int]) -> dict[int, int]:
         """Elements of a `dict` stand where they like, as long as none is there twice."""
-        free = {key: at for at, key in enumerate(self.new.keys) if at not in found.values()}
+        taken, counts = set(found.values()), Counter(map(_item_key, self.new.steps))
+        free = {key: at for at, key in enumerate(self.new.keys) if at not in taken}
         return {
             at: free[step.key]
             for at, step in enumerate(self.old.steps)
-            if at not in found and step.key in free and _is_item(step, self.new.steps)
+            if at not in found and step.key in free
+            if (name := _item_key(step)) and counts[name] == 1
         }
 
     def _is_same(self, at: int, to: int) -> bool:
@@ -136,6 +170,8 @@ class Change:
         hidden = any(map(_may_fail, new.place)) and _sizes(old) != _sizes(new)
         if hidden or old.word != new.word or old.word in (DECORATOR, BASE):
             return False
+        if isinstance(old.node, Import) and any(map(_may_fail, new.place)):
+            return False  # one that fails is not seen
         pairs = renames(old.parts, new.parts, self._granted)
         return pairs is not None and self._renames.accept(pairs)
 
@@ -148,7 +184,7 @@ class Change:
     def _granted(self) -> frozenset[str]:
         """In an answer to a conflict, a call may be woven of what both sides give to it."""
         sides = self.sides if self.found.merging else ()
-        return frozenset(item for side in sides for item in grants(side.node))
+        return self.found.helpers.union(item for side in sides for item in grants(side.node))
 
     def may_go(self, step: Step) -> bool:
         """A skip; what a side took out of the base; what the merge doubled or both replaced."""
@@ -176,9 +212,13 @@ class Change:
         """Steps of the same kind that a side has and the base has not."""
         return _like(step, side) - _like(step, self.base)
 
+    @cached_property
+    def _replacements(self) -> list[list[_Block]]:
+        return [_replaced(self.base, side) for side in self.sides]
+
     def _replaced_twice(self, step: Step) -> bool:
         """Did both sides put as much or more for the same of the base, and is the other's here?"""
-        blocks = [_replaced(self.base, side) for side in self.sides]
+        blocks = self._replacements
         for start, end, mine in (block for side in blocks for block in side):
             if step.key in map(_key, mine):
                 others = [b for side in blocks for b in side if b[0] < end and start < b[1]]
@@ -190,8 +230,8 @@ class Change:
 
     def may_come(self, at: int) -> bool:
         """What a version has just there, and the few things that nobody need have."""
-        olds = self._as_read(self.found.before.get(self.new.name, ()))
-        if any(_stands(self.new.keys, at, known.keys) for known in (self.old, *olds, *self.sides)):
+        olds = self._as_read(self.found.named(self.found.before, self.new.name))
+        if any(_stands(self.new.keys, at, known) for known in (self.old, *olds, *self.sides)):
             return True
         step = self.new.steps[at]
         if self.found.closed or any(_may_fail(item) for item in step.place):
@@ -203,10 +243,16 @@ class Change:
 
     def _is_new_parameter(self, node: ast.AST | None) -> bool:
         """A name that nothing in the definition speaks of, with a plain default."""
-        plain = not isinstance(node, ast.NamedExpr) or _is_literal(node.value)
+        plain = _is_literal(node.value) if isinstance(node, ast.NamedExpr) else self._is_known(node)
         name = called(node.target if isinstance(node, ast.NamedExpr) else node)
         used = any(name in words(version.node) for version in (self.old, *self.sides))
         return plain and not used and name != "request"
+
+    def _is_known(self, node: ast.AST | None) -> bool:
+        """A fixture of pytest's, or one of the file's: another may skip the test."""
+        marks = {called(step.node) for step in self.new.steps if step.word == DECORATOR}
+        known = any(called(node) in names.bound for names in self.found.known)
+        return known or called(node) in _FIXTURES or not (self.new.collected or "fixture" in marks)
 
     def _is_new(self, node: ast.AST | None) -> bool:
         """One more assertion of values; a constant under a free name, of a variable too."""
@@ -214,8 +260,11 @@ class Change:
             return False
         match node:
             case ast.Assert(test=test, msg=None):
-                marks = {called(step.node) for step in self.new.steps if step.word == DECORATOR}
-                return self.new.collected and is_simple(test) and not marks & _SKIPS
+                may_fail = _XFAILS & self.found.after_names.words
+                return self.new.collected and is_simple(test) and not may_fail
+            case ast.Import(names=[alias]) | ast.ImportFrom(names=[alias]):
+                name = (alias.asname or alias.name).partition(".")[0]
+                return bool(self.new.name) and name not in words(self.old.node)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 return _is_literal(value) and is_free(name, self.found.known)
             case ast.Assign(
@@ -227,6 +276,11 @@ class Change:
         return False
 
 
+def _take(many: Sequence[Definition]) -> set[str]:
+    """The parameters of functions."""
+    return {ast.dump(item.node.args) for item in many if isinstance(item.node, Function)}
+
+
 def _may_fail(step: Step) -> bool:
     """Does an early failure go unseen in it: a `try`, a handler, `with raises(...)`?"""
     if isinstance(step.node, ast.With | ast.AsyncWith):
@@ -234,13 +288,11 @@ def _may_fail(step: Step) -> bool:
     return isinstance(step.node, ast.Try | ast.TryStar | ast.ExceptHandler)
 
 
-def _is_item(step: Step, steps: tuple[Step, ...]) -> bool:
-    """Is it the one element of a `dict` with its key?"""
-    items = [s.node for s in steps if s.word == ELEMENT and isinstance(s.node, ast.Dict)]
-    keys = [ast.dump(item.keys[0]) for item in items if item.keys[0]]
+def _item_key(step: Step) -> str:
+    """The key of one element of a `dict`; empty for all else."""
     node = step.node if step.word == ELEMENT else None
     key = node.keys[0] if isinstance(node, ast.Dict) else None
-    return key is not None and keys.count(ast.dump(key)) == 1
+    return ast.dump(key) if key else ""
 
 
 def _sizes(step: Step) -> list[int]:
@@ -254,7 +306,7 @@ def _is_literal(node: ast.AST) -> bool:
 
 
 def _count(step: Step, definition: Definition | None) -> int:
-    return definition.keys.count(step.key) if definition else 0
+    return len(definition.places.get(step.key, ())) if definition else 0
 
 
 def _like(step: Step, definition: Definition | None) -> Counter[str]:
@@ -281,12 +333,11 @@ def _key(step: Step) -> str:
     return step.key
 
 
-def _stands(keys: tuple[str, ...], at: int, known: tuple[str, ...]) -> bool:
+def _stands(keys: tuple[str, ...], at: int, known: Definition) -> bool:
     """Has a version the step, with all around it on the side where it is here?"""
-    first = {key: place for place, key in reversed(list(enumerate(known)))}
-    last = {key: place for place, key in enumerate(known)}
+    places = known.places
     return any(
-        all(first.get(key, -1) < place for key in keys[:at])
-        and all(last.get(key, len(known)) > place for key in keys[at + 1 :])
-        for place in (place for place, key in enumerate(known) if key == keys[at])
+        all(places[key][0] < place for key in keys[:at] if key in places)
+        and all(places[key][-1] > place for key in keys[at + 1 :] if key in places)
+        for place in places.get(keys[at], ())
     )

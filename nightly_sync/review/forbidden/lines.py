@@ -11,8 +11,8 @@ Lines = Counter[str]
 
 def problems(change: FileChange) -> Iterator[tuple[RefusalKind, str]]:
     """Lines may only be put back as a side has them, and go as a side took them out."""
-    before, after, *sides = (_lines(text) for text in (change.before, change.after, *change.sides))
-    base = _lines(change.base)
+    every = [_lines(text) for text in (change.base, change.before, change.after, *change.sides)]
+    base, before, after, *sides = map(Counter, every)
     for line in after - before:
         added = sum(side[line] - base[line] for side in sides)  # both sides may have added one
         if after[line] > max(base[line] + added, *(side[line] for side in sides), 0):
@@ -20,11 +20,16 @@ def problems(change: FileChange) -> Iterator[tuple[RefusalKind, str]]:
     for line in before - after:
         if not _may_go(line, after, sides, base):
             yield RefusalKind.TEST_LOOSENED, f"this line of a test is gone: `{clip(line)}`"
+    same = {line for line in before if before[line] == after[line]}
+    orders = ([line for line in lines if line in same] for lines in every[1:3])
+    moved = (other for line, other in zip(*orders, strict=True) if line != other)
+    for line in [*moved][:1]:
+        yield RefusalKind.TEST_LOOSENED, f"this line of a test has moved: `{clip(line)}`"
 
 
-def _lines(text: bytes | None) -> Lines:
+def _lines(text: bytes | None) -> list[str]:
     lines = (" ".join(line.split()) for line in from_bytes(text or b"").split("\n"))
-    return Counter(line for line in lines if line)
+    return [line for line in lines if line]
 
 
 def _may_go(line: str, after: Lines, sides: list[Lines], base: Lines) -> bool:

@@ -55,6 +55,11 @@ class Names:
         return found | {name for name in self.definitions if name and "." not in name}
 
     @cached_property
+    def roots(self) -> set[str]:
+        """What every chain of names in the file starts with."""
+        return {chain.partition(".")[0] for chain in chains(self.tree)}
+
+    @cached_property
     def words(self) -> set[str]:
         """Every name in the file."""
         return words(self.tree)
@@ -164,14 +169,21 @@ class Renames:
     def accept(self, pairs: list[Pair]) -> bool:
         """May these names change like this, with all that changed before? Remembers them."""
         changed = {(old, new) for old, new in pairs if old != new and not old.startswith("=")}
-        good = all(self._may(old, new) and self.taken.get(new, old) == old for old, new in changed)
+        fresh = {(old, new) for old, new in changed if self.taken.get(new) != old}
+        names = [*self.taken.items(), *((new, old) for old, new in fresh)]
+        single = all(len(set(some)) == len(names) for some in zip(*names, strict=True))
+        good = single and all(self._may(old, new) for old, new in fresh)
         if good:
-            self.taken.update({new: old for old, new in changed})
+            self.taken.update({new: old for old, new in fresh})
         return good
 
     @cached_property
     def _locals(self) -> set[str]:
         return bound(self.new.node) if self.new.name else set()
+
+    @cached_property
+    def _old_locals(self) -> set[str]:
+        return bound(self.old.node) if self.old.name else set()
 
     @cached_property
     def _words(self) -> set[str]:
@@ -184,7 +196,7 @@ class Renames:
     def _may(self, old: str, new: str) -> bool:
         root, other = old.partition(".")[0], new.partition(".")[0]
         if old.startswith("+"):
-            return new not in self._words
+            return not (new in self._words or new in BUILTINS or _RESERVED.search(new))
         if any(f"{chain}.".startswith(f"{old}.") for chain in self._chains):
             return False  # the old name is still used
         if root == other:
@@ -204,12 +216,11 @@ class Renames:
 
     def _is_same_root(self, old: str, new: str) -> bool:
         """Is a variable still one, and an import still from the package it was from?"""
-        if old in self._locals or new in self._locals:
-            return old not in self._locals and new not in self._words
+        if old in self._old_locals or new in self._locals:
+            return new in self._locals and old not in self._locals and new not in self._words
         origins, others = self.known[0].origins(old), self.after.origins(new)
         if (old, new) in self.definitions:
             return True
         other_use = old in self.after.imported and new in self.known[0].imported
-        roots = {chain.partition(".")[0] for chain in chains(self.known[0].tree)}
-        known = other_use or (not others and new in roots)
+        known = other_use or (not others and new in self.known[0].roots)
         return origins == others and not others & {*_RUNNERS, HERE} and not known

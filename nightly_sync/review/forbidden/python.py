@@ -69,7 +69,9 @@ def _new(found: Versions, name: str) -> Iterator[Reason]:
     outer, last = name.rpartition(".")[0], name.rpartition(".")[2]
     if outer and outer not in found.before and not found.on_sides(outer):
         return  # told of with what it is in
-    test = found.after[name][-1].collected and not any(last in n.words for n in found.known)
+    new = found.after[name][-1]
+    test = new.collected or isinstance(new.node, ast.ClassDef)
+    test = test and not any(last in names.words for names in found.known)
     if name not in found.renamed.values() or not (test or is_free(last, found.known)):
         yield RefusalKind.TEST_SKIPPED, f"`{name}` is new; write no tests and helpers of your own"
 
@@ -91,7 +93,7 @@ def _pairs(
     found: Versions, name: str, many: tuple[Definition, ...]
 ) -> Iterator[tuple[Definition, Definition]]:
     """Each definition that changed, as it was, or as a side has what was lost, and as it is."""
-    olds = found.before.get(name) or found.on_sides(name)[:1]
+    olds = found.named(found.before, name) or found.on_sides(name)[:1]
     texts = [(old.text, old.place) for old in olds]
     if all(new.text for new in many) and texts == [(new.text, new.place) for new in many]:
         return  # most definitions

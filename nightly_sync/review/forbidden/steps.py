@@ -23,6 +23,7 @@ STATEMENT, CASE, ELEMENT, PARAMETER = "", "case", "element", "parameter"
 DECORATOR, BASE = "decorator", "base class"
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _RUN_FOR_EACH = ("parametrize", "expand", "fixture")
+_NAMED = ("parametrize 0", "parametrize argnames", "parametrize indirect")
 _LOAD = ast.Load()
 _EMPTY: dict[type[ast.AST], ast.expr] = {
     ast.Dict: ast.Dict([], []),
@@ -76,7 +77,10 @@ class Definition:
         if self.only_assertions:
             found = (step.node for step in _block(self.node.body, ()))
             return tuple(Step(STATEMENT, node) for node in found if isinstance(node, ast.Assert))
-        return (*_head(self.node, self.place), *_block(self.node.body, ()))
+        block = self.node.body
+        if not self.name:  # what the module imports for all is judged by its names
+            block = [node for node in block if not isinstance(node, Import)]
+        return (*_head(self.node, self.place), *_block(block, ()))
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -88,6 +92,14 @@ class Definition:
         """All of it but its name: what stays when it is renamed or moved."""
         own = ast.dump(self.node).replace(f"name='{self.last}'", "", 1)
         return own + "".join(item.key for item in self.place)
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each key stands among them."""
+        found: dict[str, list[int]] = {}
+        for at, key in enumerate(self.keys):
+            found.setdefault(key, []).append(at)
+        return found
 
     @property
     def last(self) -> str:
@@ -164,9 +176,9 @@ def _defined(block: list[ast.stmt], place: Place) -> Iterator[tuple[Defined, Pla
 
 
 def _block(block: list[ast.stmt], place: Place) -> Iterator[Step]:
-    """The steps of a block, those of the blocks inside included; imports are told elsewhere."""
+    """The steps of a block, those of the blocks inside included."""
     for node in block:
-        if not isinstance(node, Defined | Import | ast.Pass) and not _says_nothing(node):
+        if not isinstance(node, Defined | ast.Pass) and not _says_nothing(node):
             yield from _statement(node, place)
             for inner, where in _blocks(node, place):
                 yield from _block(inner, where)
@@ -200,7 +212,12 @@ def _bare(node: ast.AST) -> ast.AST:
 
 
 def _statement(node: ast.AST, place: Place) -> Iterator[Step]:
-    """One step; where a list is assigned, one for each element too."""
+    """One step, or one for each name it imports; where a list is assigned, its elements too."""
+    if isinstance(node, Import):
+        fields = dict(ast.iter_fields(node))
+        for alias in node.names:
+            yield Step(STATEMENT, type(node)(**fields | {"names": [alias]}), place)
+        return
     bare = _bare(node)
     value = bare.value if isinstance(bare, ast.Assign | ast.AnnAssign) else None
     if isinstance(bare, ast.Assign | ast.AnnAssign) and value and type(value) in _EMPTY:
@@ -225,6 +242,7 @@ def _head(node: ast.Module | Defined, place: Place) -> Iterator[Step]:
     yield Step(type(node).__name__)
     for item in node.decorator_list:
         yield from _decorator(item)
+    yield from (Step("type parameter", item) for item in getattr(node, "type_params", ()))
     if isinstance(node, ast.ClassDef):
         yield from (Step(BASE, item) for item in (*node.bases, *node.keywords))
     else:
@@ -240,15 +258,16 @@ def _decorator(node: ast.expr) -> Iterator[Step]:
     args = [_EMPTY.get(type(item), item) for item in node.args]
     named = [ast.keyword(k.arg, _EMPTY.get(type(k.value), k.value)) for k in node.keywords]
     yield Step(DECORATOR, ast.Call(node.func, args, named))
-    word = CASE if called(node) in _RUN_FOR_EACH else ELEMENT
-    for given in (*node.args, *(item.value for item in node.keywords)):
+    name = called(node)
+    for where, given in (*enumerate(node.args), *((k.arg, k.value) for k in node.keywords)):
+        word = CASE if name in _RUN_FOR_EACH and f"{name} {where}" not in _NAMED else ELEMENT
         yield from (Step(word, _case(item)) for item in _elements(given))
 
 
 def _case(node: ast.AST) -> ast.AST:
-    """A case without its id."""
-    if isinstance(node, ast.Call) and called(node) == "param":
-        marks = [item for item in node.keywords if item.arg != "id"]
+    """A case without its id, if that is plain text."""
+    if isinstance(node, ast.Call) and dotted(node.func) in ("param", "pytest.param"):
+        marks = [k for k in node.keywords if k.arg != "id" or not isinstance(k.value, ast.Constant)]
         return ast.Call(node.func, node.args, marks) if marks else ast.Tuple(node.args, _LOAD)
     return node
 
