@@ -13,11 +13,11 @@ from functools import cached_property, partial
 from nightly_sync import git, last_look, outage, repair
 from nightly_sync.agent import briefing
 from nightly_sync.agent import repair as editing
+from nightly_sync.agent.briefing import Briefed
+from nightly_sync.agent.checkout import Ground, Proposal
 from nightly_sync.agent.data import Marker
-from nightly_sync.agent.guard import WriteGuard
-from nightly_sync.agent.inside import shown
-from nightly_sync.agent.proposal import Ground, Proposal
-from nightly_sync.agent.repair import Briefed, Job, Mended
+from nightly_sync.agent.guard import WriteGuard, shown
+from nightly_sync.agent.repair import Job, Mended
 from nightly_sync.audits import all as audits
 from nightly_sync.audits.facts import AuditFacts, gather
 from nightly_sync.audits.model import Finding, FindingKind

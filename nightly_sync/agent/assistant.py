@@ -13,9 +13,8 @@ from pathlib import Path
 from nightly_sync.agent.base import Ask, fault, traced
 from nightly_sync.agent.budget import Meter, Progress
 from nightly_sync.agent.facts import AgentFacts, AgentRefusal
-from nightly_sync.agent.loop import Agent, End, Ended, Task, converse
+from nightly_sync.agent.loop import Agent, End, Ended, Task, Transcript, converse
 from nightly_sync.agent.settings import AgentSettings
-from nightly_sync.agent.transcript import Transcript
 from nightly_sync.errors import ConfigError, SyncError
 from nightly_sync.paths import quote
 
@@ -42,6 +41,13 @@ class Assistant:
         """Can it be asked now?"""
         return self.agent is not None and not self.problem and not self.limit
 
+    @property
+    def why_not(self) -> str:
+        """Why it is not asked, or not any more; a clause."""
+        if self.limit:
+            return f"Claude is not asked any more: {self.limit}"
+        return self.problem or "Claude is not enabled"
+
     def converse(self, task: Task) -> Ended | None:
         """One conversation; None if there was none or it broke off, with the reason kept."""
         if self.agent is None or not self.usable:
@@ -60,6 +66,11 @@ class Assistant:
         if self.agent is not None:
             self.agent.transcript.write("fault", task, file, fault=traced(error))
         return fault(error)
+
+    def refuse(self, task: str, path: str, kind: str, evidence: str) -> None:
+        """Note a change that no task may make."""
+        refusal = AgentRefusal(task=task, path=path, kind=kind, evidence=evidence)
+        self.refusals.append(refusal)
 
     def leave(self, what: str) -> None:
         """Note what stays undone."""

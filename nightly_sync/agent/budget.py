@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from nightly_sync.agent.settings import AgentSettings, Price
 from nightly_sync.model import Model
@@ -56,27 +57,20 @@ Progress = Callable[[str, str, Spent], None]
 """Hears of each addition to the bill: task, file, and the run's new total."""
 
 
+@dataclass
 class Meter:
     """Adds up what a run spends, by task and file, and knows its limits."""
 
-    def __init__(
-        self,
-        settings: AgentSettings,
-        clock: Callable[[], float] = time.monotonic,
-        on_progress: Progress = lambda *_: None,
-    ):
-        self.clock = clock
-        self.settings = settings
-        self._on_progress = on_progress
-        self._ledger: dict[tuple[str, str], Spent] = defaultdict(Spent)
+    settings: AgentSettings
+    clock: Callable[[], float] = time.monotonic
+    on_progress: Progress = lambda *_: None
+    _ledger: dict[tuple[str, str], Spent] = field(default_factory=dict)
 
     def add(self, task: str, file: str, spent: Spent) -> None:
-        """Put it on the bill."""
-        self._ledger[task, file] += spent
-        self._on_progress(task, file, self.total())
+        self._ledger[task, file] = self._ledger.get((task, file), Spent()) + spent
+        self.on_progress(task, file, self.total())
 
     def total(self) -> Spent:
-        """The whole run."""
         return sum(self._ledger.values(), Spent())
 
     def by_task(self) -> dict[str, Spent]:

@@ -8,7 +8,7 @@ from typing import Any
 from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
 
 from nightly_sync.agent.settings import AgentSettings
-from nightly_sync.agent.stream import Claude, Client
+from nightly_sync.agent.stream import Api, Client
 from nightly_sync.errors import ConfigError
 
 # The SDK would take these from the environment, and send the key or the headers there unasked.
@@ -18,7 +18,7 @@ _CLOUD_PLATFORM = "https://www.googleapis.com/auth/cloud-platform"
 _Made = tuple[Client, tuple[type[Exception], ...]]  # and the errors of the cloud's own library
 
 
-def connect(settings: AgentSettings, key: str | None) -> Claude:
+def connect(settings: AgentSettings, key: str | None) -> Api:
     """Claude, asked with `key`: what the setting `key` refers to, None if that is null.
 
     Keys, addresses and headers that the SDK would take from the environment by itself are given
@@ -31,7 +31,7 @@ def connect(settings: AgentSettings, key: str | None) -> Claude:
     base_url = settings.base_url or None
     common = {"max_retries": 0, "open_telemetry": False, "base_url": base_url}
     client, outages = _CLIENTS[settings.provider](settings, usable, common)
-    return Claude(client, settings.stall_seconds, outages=outages)
+    return Api(client, settings.stall_seconds, outages=outages)
 
 
 def _anthropic(settings: AgentSettings, key: str | None, common: dict[str, Any]) -> _Made:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from nightly_sync.agent.base import Tool, ToolResult, tool
-from nightly_sync.agent.bench import Bench
-from nightly_sync.agent.briefing import listed
-from nightly_sync.agent.data import Marker, clean
-from nightly_sync.agent.inside import Refused, shown
-from nightly_sync.agent.originals import Originals, Settled
+from nightly_sync.agent.checkout import Originals, Settled
+from nightly_sync.agent.data import Marker, clean, listed
+from nightly_sync.agent.file_tools import Bench
+from nightly_sync.agent.guard import Refused, shown
 from nightly_sync.agent.sandbox import Sandbox
-from nightly_sync.agent.sandbox_settings import AgentCommand
+from nightly_sync.agent.settings import AgentCommand
 from nightly_sync.commands import CommandResult
 from nightly_sync.model import Model
 
@@ -37,7 +36,6 @@ class Commands:
     originals: Originals
 
     def tool(self) -> Tool:
-        """`run_command`."""
         names = "; ".join(map(_described, self.commands))
         what = f"Run a command at the top of the checkout and wait for its end: {names}."
         return tool("run_command", what, RunCommand, self._run)

@@ -1,4 +1,5 @@
-"""Text that others wrote, framed so that the model can tell it from what this job says. Pure.
+"""Text that others wrote, framed so that the model can tell it from what this job says; and words
+of the model, made fit for a commit message. Pure.
 
 Logs, diffs, commit messages, file contents and file names are data, whatever they say. The frame
 carries a key that nobody outside the conversation knows, and that is taken out of the text itself,
@@ -9,6 +10,7 @@ a help for the model only: what must not happen, the tools cannot do.
 import re
 import secrets
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,9 +18,18 @@ from nightly_sync.checks.logs import ANSI
 
 LIMIT = 30_000  # characters of one framed text
 LABEL_LIMIT = 300  # characters of what a frame says about its text
+LISTED = 120  # lines of a list
+SUMMARY = 200  # characters of the line that goes into the fix commit
 _PLAIN = re.compile("[^\n\t -~]")
 _SHOWN_ESCAPED = frozenset({"Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _INVISIBLE = 0xE0000  # from here on: tags and variation selectors, which can spell hidden text
+# What GitHub and other CI systems obey in the message of a commit: mentions, references to issues
+# (#1, GH-1, addresses) and words such as [skip ci] and ***NO_CI***. A blank in it undoes each.
+_COMMANDS = re.compile(
+    r"[@#](?=\w)|\bGH-(?=\d)|://(?=\w)|/(?:issues|pull)/(?=\d)"
+    r"|\[(?=[^\[\]]*\b(?:skip|no|ci)\b)|\*{3}(?=NO_CI)|\bskip-checks(?=:)",
+    re.IGNORECASE,
+)
 _LABEL = str.maketrans({"\n": " ", "\t": " ", '"': "'", "<": "(", ">": ")"})
 
 
@@ -42,6 +53,19 @@ def _shown(match: re.Match[str]) -> str:
     if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def plain(text: str, limit: int = SUMMARY) -> str:
+    """Claude's words as one line that mentions nobody, closes no issue and stops no workflow."""
+    line = " ".join(clean(text).split())
+    return _COMMANDS.sub(r"\g<0> ", line)[:limit].rstrip(" .")
+
+
+def listed(lines: Iterable[str]) -> str:
+    """The first lines of a list, and how many more there are."""
+    every = list(lines)
+    more = [f"... and {len(every) - LISTED} more"] if len(every) > LISTED else []
+    return "\n".join([*every[:LISTED], *more])
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,19 @@
-"""What an earlier run made of a file, read from the merge that it pushed.
+"""What was answered before: on this machine, or in the merge that an earlier run pushed.
 
-Its reasons are on the machine it ran on, so this is told apart from what the rules and the
-fallback make of the same hunks today: no text of the merge is said to be theirs unless it is. Pure.
+Accepted answers are kept in the workspace. A run that is killed or repeated takes them from there,
+and so does the next night for the very same conflict; whoever recalls them checks them again.
+Deleting the folder forgets them all.
+
+The reasons for a pushed merge are on the machine it was made on, so it is told apart from what the
+rules and the fallback make of the same hunks today: no text of it is said to be theirs that is not.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
 
 from nightly_sync.config import Fallback
 from nightly_sync.merge import hunks
@@ -12,13 +21,42 @@ from nightly_sync.merge.hunks import Hunk
 from nightly_sync.merge.model import Resolution, Status, Take
 from nightly_sync.merge.resolver import FileConflict, Resolved, chosen
 from nightly_sync.merge.syntax import same_code
-from nightly_sync.review.acceptance import HunkTask, cut
+from nightly_sync.review.acceptance import HunkAnswer, HunkTask, cut
 
+FORMAT = "1"  # of what is asked and answered; another one forgets what was kept before
 NAME = "earlier-run"
 EVIDENCE = (
     "an earlier run wrote this in the merge that is already pushed; its reasons are in the report "
     "of that run, not on this machine"
 )
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One file an answer, in a folder that is made when it is needed."""
+
+    folder: Path
+
+    def recall(self, task: HunkTask) -> HunkAnswer | None:
+        """The answer to a task; None if none was kept, or none that can be read."""
+        file = self._file(task)
+        try:
+            return HunkAnswer.model_validate_json(file.read_bytes()) if file.exists() else None
+        except ValidationError:
+            return None
+
+    def keep(self, task: HunkTask, answer: HunkAnswer) -> None:
+        """Keep an answer, at once and whole: the run may be killed at any moment."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self._file(task)
+        draft = file.with_suffix(".new")
+        draft.write_text(answer.model_dump_json(), "utf-8")
+        draft.replace(file)
+
+    def _file(self, task: HunkTask) -> Path:
+        """Named by the path and the very texts of the conflict."""
+        told = (FORMAT, task.path, task.parts, task.base, task.target, task.source)
+        return self.folder / f"{hashlib.sha256(repr(told).encode()).hexdigest()}.json"
 
 
 def described(

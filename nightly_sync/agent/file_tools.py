@@ -5,6 +5,8 @@ up the run. grep does not follow links it meets, and the folder it starts in is 
 """
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,15 +15,15 @@ from pydantic import Field
 
 from nightly_sync import paths
 from nightly_sync.agent.base import Action, ToolResult
-from nightly_sync.agent.bench import Bench
 from nightly_sync.agent.data import clean
-from nightly_sync.agent.files import Found
-from nightly_sync.agent.inside import Refused, is_git, shown
+from nightly_sync.agent.files import Files, Found
+from nightly_sync.agent.guard import Refused, WriteGuard, is_git, shown
 from nightly_sync.agent.look import (
     FirstLine,
     Inside,
     Lines,
     Needle,
+    Trees,
     ends_in_crlf,
     matches,
     matching,
@@ -40,6 +42,22 @@ _GREP = ("-rnHIZs", "--devices=skip", "--exclude-dir=.git", f"--max-count={PER_F
 # In the C locale every byte is a character, so that odd bytes make no file a binary one.
 _PLAIN = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 PATH = "Path from the top of the checkout; one in double quotes is read as git quotes odd names."
+
+
+@dataclass(frozen=True)
+class Bench(Trees):
+    """What the tools of one conversation work on: a checkout without `.git`, and its repository.
+
+    No tool pushes, comments, fetches or sees the environment, so none can be talked into it. They
+    run one at a time: a command must not see a file that is half edited.
+
+    `logs` are those of failed checks, by the check's name; nothing else of the machine is read.
+    """
+
+    files: Files
+    guard: WriteGuard
+    logs: Mapping[str, Sequence[Path]] = field(default_factory=dict)
+    edited: set[str] = field(default_factory=set)  # paths that tools wrote or deleted
 
 
 class ListFiles(Action[Bench]):

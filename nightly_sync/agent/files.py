@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nightly_sync import paths
-from nightly_sync.agent.inside import DEEPEST, Refused, is_git, problem, shown
+from nightly_sync.agent.guard import DEEPEST, Refused, is_git, malformed, shown
 from nightly_sync.commands import run_command
 from nightly_sync.errors import SyncError
 
@@ -37,12 +37,10 @@ class Found:
 
     @property
     def is_file(self) -> bool:
-        """Is it a regular file?"""
         return stat.S_ISREG(self.stat.st_mode)
 
     @property
     def is_folder(self) -> bool:
-        """Is it a folder?"""
         return stat.S_ISDIR(self.stat.st_mode)
 
 
@@ -81,7 +79,6 @@ class Files:
             os.symlink(target, last, dir_fd=folder)
 
     def remove(self, name: str) -> None:
-        """Remove a regular file."""
         with self._parent(name) as (folder, last):
             _need_file(name, folder, last)
             os.unlink(last, dir_fd=folder)
@@ -169,7 +166,7 @@ class Files:
 def _parts(name: str) -> list[bytes]:
     """The components of a normal path; checked again, as safety must not hang on the caller."""
     parts = name.split("/") if name else []
-    reason = "has a '.' part" if "." in parts else problem(parts)
+    reason = "has a '.' part" if "." in parts else malformed(parts)
     if reason:
         raise Refused(f"The path {shown(name)} {reason}.")
     return [paths.to_bytes(part) for part in parts]

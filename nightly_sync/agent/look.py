@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field
 from nightly_sync import git, paths
 from nightly_sync.agent.base import Action, Tool, ToolResult
 from nightly_sync.agent.data import LIMIT, Marker, clean
-from nightly_sync.agent.inside import Refused, normal, shown
+from nightly_sync.agent.guard import Refused, normal, shown
 
 BYTES = 8 * LIMIT  # of git's output, of which LIMIT characters are shown
 SHOWN = 300  # matching lines in all

@@ -4,27 +4,30 @@ How it can end is an `Ended`; only what makes asking pointless is an error. Whet
 any good is not decided here: a tool takes it, and says that the task is done.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nightly_sync.agent.base import Ask, Block, Body, Failure, Reply, Tool, ToolResult
 from nightly_sync.agent.budget import Account, BudgetSpent, Meter, Spent
-from nightly_sync.agent.context import (
+from nightly_sync.agent.messages import (
     KEEP,
     Cleared,
     Messages,
     added,
     cleared,
+    for_cache,
     marked,
     result_block,
     returnable,
-    system_blocks,
     text_block,
 )
 from nightly_sync.agent.settings import AgentSettings
-from nightly_sync.agent.transcript import Transcript
 from nightly_sync.errors import SyncError
 
 CUTS = 3  # answers in a row that may reach the output limit
@@ -35,6 +38,8 @@ NOT_RUN = ToolResult(
 )
 NOT_WHOLE = ToolResult("The input was no whole JSON object, so nothing was run.", is_error=True)
 GO_ON = "Your message was cut at the output limit. Go on, in shorter steps."
+HIDDEN = "***"
+_now = partial(datetime.now, UTC)
 
 
 class End(StrEnum):
@@ -56,6 +61,30 @@ class Ended:
     reason: End
     detail: str  # why, for the report; "" if done
     spent: Spent
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Appends events to a file. Without a path, nothing is kept.
+
+    Pure ASCII, so that bytes no encoding knows survive as escapes. A `secret` is replaced wherever
+    it turns up.
+    """
+
+    path: Path | None = None
+    secret: str = field(default="", repr=False)
+    now: Callable[[], datetime] = _now
+
+    def write(self, event: str, task: str, file: str, **facts: Any) -> None:
+        """One line: when, what, for which task and file, and the facts."""
+        if self.path is None:
+            return
+        head = {"at": self.now().isoformat(), "event": event, "task": task, "file": file}
+        line = json.dumps({**head, **facts})
+        if self.secret:
+            line = line.replace(json.dumps(self.secret)[1:-1], HIDDEN)
+        with self.path.open("a", encoding="ascii") as out:
+            out.write(f"{line}\n")
 
 
 @dataclass(frozen=True)
@@ -110,7 +139,7 @@ def request(settings: AgentSettings, task: Task, messages: Messages) -> Body:
     return {
         "model": settings.model_id,
         "max_tokens": settings.max_output_tokens,
-        "system": system_blocks(task.system),
+        "system": [for_cache(text_block(task.system))],  # marks the tools before it too
         "messages": marked(messages),
         **({"tools": tools} if tools else {}),
         **({"thinking": {"type": thinking}} if thinking else {}),
@@ -131,11 +160,9 @@ class _Conversation:
         self._reminder = task.reminder  # "" once it was said
 
     def log(self, event: str, **facts: Any) -> None:
-        """A line for the transcript."""
         self._agent.transcript.write(event, self._task.name, self._task.file, **facts)
 
     def to_the_end(self) -> Ended:
-        """Turn after turn."""
         try:
             while True:
                 self._agent.meter.check()

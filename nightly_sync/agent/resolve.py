@@ -14,18 +14,17 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from nightly_sync import git
-from nightly_sync.agent import earlier, hunk_tasks, resolve_prompt
-from nightly_sync.agent.answers import Answers
+from nightly_sync.agent import briefing, earlier, hunk_tasks
 from nightly_sync.agent.assistant import Assistant
 from nightly_sync.agent.base import FAULTS
-from nightly_sync.agent.data import Marker
-from nightly_sync.agent.guidance import guidance
-from nightly_sync.agent.hunk_history import history
+from nightly_sync.agent.briefing import Briefed
+from nightly_sync.agent.data import plain
+from nightly_sync.agent.earlier import Answers
+from nightly_sync.agent.guard import policy_of
+from nightly_sync.agent.handin import HandIn
+from nightly_sync.agent.hunk_tasks import REMINDER
 from nightly_sync.agent.look import Looks, Trees, looking
 from nightly_sync.agent.loop import End, Ended, Task
-from nightly_sync.agent.question import TASK, Question
-from nightly_sync.agent.repair import plain, policy_of
-from nightly_sync.agent.resolve_prompt import REMINDER
 from nightly_sync.audits.model import Parent
 from nightly_sync.config import SyncConfig
 from nightly_sync.divergence import Divergence
@@ -41,13 +40,14 @@ from nightly_sync.review.acceptance import (
     problems,
 )
 from nightly_sync.review.acceptance.model import side_of
-from nightly_sync.review.forbidden import Policy
 from nightly_sync.review.harm import Objection
 from nightly_sync.session import Session
 
 NAME = "agent"
 EVIDENCE = 800  # characters; the report shows fewer
+TASK = "resolve"  # its name on the bill
 LOOKS = 40  # uses of a reading tool in one conversation
+AGAIN = "Give the whole answer again."
 
 
 def resolver(run: Session, parted: Divergence, pushed: str = "") -> Resolver | None:
@@ -58,20 +58,32 @@ def resolver(run: Session, parted: Divergence, pushed: str = "") -> Resolver | N
     """
     if not run.config.agent.enabled:
         return None
-    ground = Ground(run.workspace.repository, run.config, parted.source, parted.target)
     asked = Assistant(run.config.agent) if pushed else run.assistant  # a new one can ask nobody
-    claude = Claude(ground, asked, Answers(run.workspace.home / "answers"))
+    answers = Answers(run.workspace.home / "answers")
+    repo, config = run.workspace.repository, run.config
+    claude = ClaudeResolver(repo, config, parted.source, parted.target, asked, answers)
     return partial(_pushed, claude, pushed) if pushed else claude
 
 
 @dataclass(frozen=True)
-class Ground:
-    """The merge that is resolved. Commits are SHAs."""
+class ClaudeResolver:
+    """A `Resolver`: answers that are remembered, or else asked for. Commits are SHAs."""
 
     repo: Path
     config: SyncConfig
     source: str
     target: str
+    assistant: Assistant
+    answers: Answers
+    memory: Memory = field(default_factory=NoMemory)
+
+    def __call__(self, conflict: FileConflict) -> Resolved:
+        """Resolutions for the open hunks, as far as there is an answer that holds."""
+        why = hunk_tasks.unfit(conflict, policy_of(self.config))
+        if not why:
+            return Resolved(_File(self, conflict).resolved())
+        self.assistant.skip(TASK, conflict.facts.path, why)
+        return Resolved()
 
     @cached_property
     def base(self) -> str:
@@ -83,59 +95,31 @@ class Ground:
         """Who touched what, on both sides."""
         return facts_of.touches(self.repo, self.source, self.target)
 
-
-@dataclass(frozen=True)
-class Claude:
-    """A `Resolver`: answers that are remembered, or else asked for."""
-
-    ground: Ground
-    assistant: Assistant
-    answers: Answers
-    memory: Memory = field(default_factory=NoMemory)
-
-    def __call__(self, conflict: FileConflict) -> Resolved:
-        """Resolutions for the open hunks, as far as there is an answer that holds."""
-        why = hunk_tasks.unfit(conflict, self.policy)
-        if not why:
-            return Resolved(_File(self, conflict).resolved())
-        self.assistant.skip(TASK, conflict.facts.path, why)
-        return Resolved()
-
     @cached_property
-    def policy(self) -> Policy:
-        """What no answer may do."""
-        return policy_of(self.ground.config)
+    def briefed(self) -> Briefed:
+        """Claude with the instructions, the same for all files."""
+        config = self.config
+        branches = {"source": config.source, "target": config.target}
+        text = hunk_tasks.SYSTEM.format(**branches, answers=config.agent.answers)
+        return briefing.briefed(self.assistant, text, self.repo, self.target)
 
-    @cached_property
-    def marker(self) -> Marker:
-        """One for the whole run: the instructions, which are to be cached, hold its key."""
-        return Marker.fresh()
-
-    @cached_property
-    def system(self) -> str:
-        """The instructions, the same for all files."""
-        at, config = self.ground, self.ground.config
-        told = guidance(at.repo, at.target, config.agent.guidance, self.marker)
-        names = (config.source, config.target)
-        return resolve_prompt.system(*names, config.agent.answers, told, self.marker)
-
-    def task(self, task: HunkTask, partly: bool, question: Question) -> Task:
-        """The conversation to have."""
-        at, looks = self.ground, Looks(LOOKS)
-        names = {"base": at.base, "source": at.source, "target": at.target}
-        tools = map(looks.limited, looking(Trees(at.repo, self.marker, names)))
-        work = [
-            history(at.repo, task, (at.base, names[side]), side, self.marker) for side in Parent
-        ]
+    def task(self, task: HunkTask, partly: bool, answer: HandIn[HunkAnswer]) -> Task:
+        system, marker = self.briefed.system, self.briefed.marker
+        names = {"base": self.base, "source": self.source, "target": self.target}
+        looks = map(Looks(LOOKS).limited, looking(Trees(self.repo, marker, names)))
+        told = "Answer the task: a text for every hunk. It ends the task if it is accepted."
+        answers = answer.tools("resolve", told, HunkAnswer, "leave")
+        spans = ((side, (self.base, names[side])) for side in Parent)
+        work = [hunk_tasks.history(self.repo, task, span, side, marker) for side, span in spans]
         before = [self.memory.recall(task.path, hunk) for hunk in task.hunks]
-        opening = resolve_prompt.opening(task, work, before, partly, self.marker)
-        return Task(TASK, task.path, self.system, (*tools, *question.tools()), opening, REMINDER)
+        opening = hunk_tasks.opening(task, work, before, partly, marker)
+        return Task(TASK, task.path, system, (*looks, *answers), opening, REMINDER)
 
 
 class _File:
     """One conflicted file: its open hunks, group by group."""
 
-    def __init__(self, claude: Claude, conflict: FileConflict):
+    def __init__(self, claude: ClaudeResolver, conflict: FileConflict):
         self._claude = claude
         self._assistant = claude.assistant
         self._conflict = conflict
@@ -147,7 +131,7 @@ class _File:
 
     def resolved(self) -> Mapping[int, Resolution]:
         """What became of the open hunks; without those that go to the fallback."""
-        fallback = self._claude.ground.config.fallback
+        fallback = self._claude.config.fallback
         groups = hunk_tasks.groups(self._conflict)
         for group in groups:
             answer = self._answer(group)
@@ -170,7 +154,7 @@ class _File:
     def _task(self, asked: Sequence[int], side: str) -> HunkTask:
         """The task about some hunks; a side stands for those of which nothing is known yet."""
         texts = {at: side_of(hunk, side) for at, hunk in self._open.items()} | self._texts
-        return hunk_tasks.task_of(self._conflict, asked, texts, self._claude.ground.touches)
+        return hunk_tasks.task_of(self._conflict, asked, texts, self._claude.touches)
 
     def _answer(self, group: tuple[int, ...]) -> HunkAnswer | None:
         """An answer for a group that holds, remembered or new; None if there is none."""
@@ -187,14 +171,24 @@ class _File:
 
     def _asked(self, group: tuple[int, ...], task: HunkTask) -> HunkAnswer | None:
         claude = self._claude
-        question = Question(partial(self._wrong, group), self._assistant, task.path, claude.marker)
+        judge = partial(self._counted, group)
+        question = HandIn(self._assistant, claude.briefed.marker, judge, AGAIN)
         partly = len(group) < len(self._open)
         ended = self._assistant.converse(claude.task(task, partly, question))
-        if question.answer:
-            claude.answers.keep(task, question.answer)
+        if question.taken:
+            claude.answers.keep(task, question.taken)
         else:
             self._leave(question.left or _ending(ended))
-        return question.answer
+        return question.taken
+
+    def _counted(self, group: tuple[int, ...], answer: HunkAnswer) -> Sequence[Objection]:
+        """What is wrong with an answer, on the account."""
+        wrong = self._wrong(group, answer)
+        self._assistant.rejected.update({item.kind for item in wrong})
+        for item in wrong:
+            if item.kind == ProblemKind.FORBIDDEN:
+                self._assistant.refuse(TASK, self._path, item.kind, item.sentence)
+        return wrong
 
     def _leave(self, why: str) -> None:
         self._assistant.leave(f"{TASK} {quote(self._path)}: {why}")
@@ -214,7 +208,7 @@ class _File:
     def _judged(self, task: HunkTask, answer: HunkAnswer) -> Sequence[Objection]:
         """What is wrong with an answer; one that the check itself fails on is not taken."""
         try:
-            return problems(task, answer, self._claude.policy)
+            return problems(task, answer, policy_of(self._claude.config))
         except FAULTS as error:
             said = self._assistant.failed(TASK, self._path, error)
             sentence = f"the file with this answer could not be judged ({said})"
@@ -245,10 +239,9 @@ def _ending(ended: Ended | None) -> str:
     return ended.detail or "it looked around and did not answer"
 
 
-def _pushed(claude: Claude, merge: str, conflict: FileConflict) -> Resolved:
+def _pushed(claude: ClaudeResolver, merge: str, conflict: FileConflict) -> Resolved:
     """What an earlier run made of the open hunks, in its merge; `claude` cannot be asked."""
-    ground = claude.ground
-    task = hunk_tasks.task_of(conflict, conflict.open, {}, ground.touches)
-    text = git.read_file(ground.repo, merge, conflict.facts.path)
+    task = hunk_tasks.task_of(conflict, conflict.open, {}, claude.touches)
+    text = git.read_file(claude.repo, merge, conflict.facts.path)
     known = claude(conflict).hunks
-    return earlier.described(conflict, task, known, text, ground.config.fallback)
+    return earlier.described(conflict, task, known, text, claude.config.fallback)

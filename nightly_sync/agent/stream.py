@@ -1,6 +1,6 @@
 """One request to Claude, sent until a whole message has arrived.
 
-Importing this takes seconds: do it late. Tools run only after `Claude` returned, so a request that
+Importing this takes seconds: do it late. Tools run only after `Api` returned, so a request that
 is sent again repeats no side effect.
 """
 
@@ -17,7 +17,7 @@ from anthropic import Anthropic, AnthropicBedrock, AnthropicVertex
 
 from nightly_sync.agent.base import Block, Body, Failure, Reply
 from nightly_sync.agent.budget import Spent
-from nightly_sync.agent.context import sendable
+from nightly_sync.agent.messages import sendable
 from nightly_sync.errors import SyncError, Unreachable
 
 Client = Anthropic | AnthropicBedrock | AnthropicVertex
@@ -53,9 +53,6 @@ class Timing:
     jitter: Callable[[], float] = random.random
 
 
-REAL = Timing()
-
-
 class _Trouble(Exception):
     """A try without a whole message.
 
@@ -68,30 +65,30 @@ class _Trouble(Exception):
         self.after = after
 
 
+@dataclass(eq=False)
 class _Until(httpx2.SyncByteStream):
     """The bytes of an answer, until a moment, and while they bring something new.
 
     Here and not by event, as the SDK keeps pings to itself, which would keep it open for ever.
     """
 
-    def __init__(self, stream: Any, clock: Callable[[], float], stall: float, end: float):
-        self.news = clock()  # when the last event came
-        self._stream = stream
-        self._clock = clock
-        self._stall = stall
-        self._end = end
+    stream: Any
+    clock: Callable[[], float]
+    stall: float
+    end: float
+    news: float  # when the last event came
 
     def __iter__(self) -> Iterator[bytes]:
-        for part in self._stream:
-            now = self._clock()
-            if now >= self._end:
+        for part in self.stream:
+            now = self.clock()
+            if now >= self.end:
                 raise _Trouble("the time that was left is over")
-            if now - self.news >= self._stall:
-                raise _Trouble(f"nothing but pings came for {self._stall:g} s")
+            if now - self.news >= self.stall:
+                raise _Trouble(f"nothing but pings came for {self.stall:g} s")
             yield part
 
     def close(self) -> None:
-        self._stream.close()
+        self.stream.close()
 
 
 @dataclass
@@ -112,27 +109,21 @@ class _Arriving:
             self.whole = event.message
 
 
-class Claude:
+@dataclass(frozen=True)
+class Api:
     """Asks Claude: the `Ask` of `base.py`. `outages` are further errors that may pass.
 
     A try is given up after `stall` seconds without a byte, or with pings only.
     """
 
-    def __init__(
-        self,
-        client: Client,
-        stall: float,
-        timing: Timing = REAL,
-        outages: tuple[type[Exception], ...] = (),
-    ):
-        self.client = client
-        self._stall = stall
-        self._timing = timing
-        self._outages = outages
+    client: Client
+    stall: float
+    timing: Timing = field(default_factory=Timing)
+    outages: tuple[type[Exception], ...] = ()
 
     def __call__(self, body: Body, seconds: float, failed: Callable[[Failure], None]) -> Reply:
         """Send it until it is answered; see `Ask`."""
-        clock, tried, begun = self._timing.clock, 0, 0
+        clock, tried, begun = self.timing.clock, 0, 0
         started = clock()
         end = started + seconds
         while True:
@@ -142,7 +133,7 @@ class Claude:
             except _Trouble as error:
                 trouble = error
             begun += bool(arriving.spent.tokens)
-            pause = _pause(trouble, tried, self._timing.jitter())
+            pause = _pause(trouble, tried, self.timing.jitter())
             tried += 1
             last = trouble.final or begun >= BEGUN or clock() - started + pause > PATIENCE
             failed(Failure(str(trouble), arriving.spent, 0.0 if last else pause))
@@ -151,21 +142,21 @@ class Claude:
             if last:
                 times = "once" if tried == 1 else f"{tried} times"
                 raise Unreachable(f"Claude's API was asked {times} without an answer: {trouble}.")
-            self._timing.sleep(pause)
+            self.timing.sleep(pause)
 
     def _try(self, body: Body, end: float, arriving: _Arriving) -> Reply:
-        clock, stall = self._timing.clock, self._stall
+        clock, stall = self.timing.clock, self.stall
         timeout = anthropic.Timeout(min(stall, max(1.0, end - clock())), connect=CONNECT)
         try:
             with self.client.messages.stream(**body, timeout=timeout) as stream:
-                until = _Until(stream.response.stream, clock, stall, end)
+                until = _Until(stream.response.stream, clock, stall, end, clock())
                 stream.response.stream = until
                 self._read(stream, until, arriving)
         except anthropic.APIStatusError as error:
             return _refused(error, body)
         except (anthropic.APIConnectionError, httpx2.RequestError) as error:
             raise _Trouble(f"the connection broke ({_cause(error)})") from error
-        except self._outages as error:
+        except self.outages as error:
             raise _Trouble(f"the cloud's credentials do not work ({error})") from error
         if arriving.whole is None or arriving.whole.stop_reason is None:
             raise _Trouble("the answer ended early")
@@ -174,7 +165,7 @@ class Claude:
     def _read(self, stream: Iterator[Any], until: _Until, arriving: _Arriving) -> None:
         try:
             for event in stream:
-                until.news = self._timing.clock()
+                until.news = self.timing.clock()
                 arriving.take(event)
         except ValueError as error:  # all that the SDK's JSON parsers raise
             raise _Trouble(f"the answer could not be read ({str(error)[:SHOWN]})") from error

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import select
 import signal
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -12,12 +14,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from nightly_sync.agent import memory
-from nightly_sync.agent.sandbox_settings import MB, SandboxSettings
+from nightly_sync.agent.settings import MB, SandboxSettings
 from nightly_sync.errors import SyncError
 
 TICK = 0.2  # seconds between two looks
 PATIENCE = 30.0  # seconds a killed sandbox may take to vanish
+SHORT = 0.05  # of the machine's memory
+
+_PROC = Path("/proc")
+_PARENT = re.compile(rb".*\) \S (\d+) ", re.DOTALL)  # a program's name may hold anything
+_MACHINE = re.compile(rb"^(MemTotal|MemAvailable):\s*(\d+) kB$", re.MULTILINE)
+_OWN = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap):\s*(\d+) kB$", re.MULTILINE)
+_SHARE = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s*(\d+) kB$", re.MULTILINE)
 
 
 @dataclass
@@ -59,9 +67,9 @@ class Watch:
         limits = self.limits
         if used > limits.disk_mb * MB:
             return f"it used up over {limits.disk_mb} MB of disk space"
-        if memory.exceeds(process, limits.memory_mb * MB):
+        if exceeds(process, limits.memory_mb * MB):
             return f"its processes held over {limits.memory_mb} MB of memory"
-        return "the machine ran short of memory" if memory.is_short() else ""
+        return "the machine ran short of memory" if is_short() else ""
 
 
 @contextmanager
@@ -105,3 +113,50 @@ def _kill(handle: int) -> None:
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     if not _gone(handle, PATIENCE):
         raise SyncError(f"a command in the sandbox was killed and still runs after {PATIENCE:g} s")
+
+
+def is_short() -> bool:
+    """Is hardly any memory of the machine left, whoever holds it?
+
+    It may be held where no process shows it: in a memfd, or in a file system of a namespace that
+    a command made for itself.
+    """
+    facts = dict(_MACHINE.findall(_text(_PROC / "meminfo")))
+    return int(facts[b"MemAvailable"]) < SHORT * int(facts[b"MemTotal"])
+
+
+def exceeds(root: int, limit: int) -> bool:
+    """Do a process and its descendants hold over `limit` bytes, swap included?
+
+    Pages that forked processes share count once, which costs more to find out, so only where the
+    plain sum is over the limit.
+    """
+    family = list(_family(root))
+    if sum(_bytes(_OWN, folder / "status") for folder in family) <= limit:
+        return False
+    shares = (_bytes(_SHARE, folder / "smaps_rollup") for folder in family)
+    both = zip(shares, family, strict=True)
+    return sum(share or _bytes(_OWN, folder / "status") for share, folder in both) > limit
+
+
+def _family(root: int) -> Iterator[Path]:
+    """The folders of a process and its descendants. One that ends meanwhile is left out."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for folder in _PROC.iterdir():
+        if folder.name.isdecimal() and (parent := _PARENT.match(_text(folder / "stat"))):
+            children[int(parent[1])].append(int(folder.name))
+    found = [root]
+    for process in found:  # grows while it is walked
+        found += children[process]
+        yield _PROC / str(process)
+
+
+def _text(file: Path) -> bytes:
+    """What a file under /proc says; nothing once its process is gone or if it may not be read."""
+    with suppress(OSError):
+        return file.read_bytes()
+    return b""
+
+
+def _bytes(pattern: re.Pattern[bytes], file: Path) -> int:
+    return 1024 * sum(map(int, pattern.findall(_text(file))))

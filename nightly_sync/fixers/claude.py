@@ -11,10 +11,11 @@ from pathlib import Path
 
 from nightly_sync import git, paths, report_facts, tools
 from nightly_sync.agent import briefing, repair
-from nightly_sync.agent.data import Marker
+from nightly_sync.agent.briefing import Briefed
+from nightly_sync.agent.checkout import Ground, Proposal
+from nightly_sync.agent.data import Marker, listed
 from nightly_sync.agent.files import Files
-from nightly_sync.agent.proposal import Ground, Proposal
-from nightly_sync.agent.repair import Briefed, Job, Mended, NotMended
+from nightly_sync.agent.repair import Job, Mended, NotMended
 from nightly_sync.audits.model import Finding
 from nightly_sync.checks.triage import FailureGroup
 from nightly_sync.fixers.base import Change, GaveUp
@@ -66,7 +67,7 @@ class ClaudeFixer:
     def _answer(self, own: Sequence[FailureGroup], worktree: Path) -> Mended | NotMended:
         assistant = self._run.assistant
         if not assistant.usable:
-            return NotMended(repair.why_not(assistant))
+            return NotMended(assistant.why_not)
         ground = self._ground(worktree)
         if self._claude is None:
             self._claude = repair.briefed(assistant, ground.repo, ground.target)
@@ -166,7 +167,7 @@ class _Opening:
             )
         )
         intro = "Repairs of this run that were pushed. Do not try again what did not help:"
-        return [intro, marker.wrap("what was tried", briefing.listed(lines))]
+        return [intro, marker.wrap("what was tried", listed(lines))]
 
     def _patch(self, marker: Marker) -> list[str]:
         """What the fix commit changes, which is what the checkout has beyond the merge."""

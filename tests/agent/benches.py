@@ -11,8 +11,8 @@ from typing import Any
 from nightly_sync import tools as checkouts
 from nightly_sync.agent import file_tools, look
 from nightly_sync.agent.base import Tool, ToolResult
-from nightly_sync.agent.bench import Bench
 from nightly_sync.agent.data import Marker
+from nightly_sync.agent.file_tools import Bench
 from nightly_sync.agent.files import Files
 from nightly_sync.agent.guard import WriteGuard
 from nightly_sync.config import SyncConfig

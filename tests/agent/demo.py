@@ -16,7 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 from nightly_sync import git, workspace
-from nightly_sync.agent import probe
+from nightly_sync.agent import sandbox
 from nightly_sync.config import SyncConfig
 from nightly_sync.demo.build import config_for, lay_out
 from nightly_sync.demo.model import DemoSite
@@ -89,8 +89,8 @@ def script(can_run: bool) -> tuple[Turn, ...]:
 
 def _can_run(folder: Path) -> bool:
     try:
-        probe.opened(folder, SANDBOX)
-    except probe.Unavailable:
+        sandbox.opened(folder, SANDBOX)
+    except sandbox.Unavailable:
         return False
     return True
 

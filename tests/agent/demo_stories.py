@@ -7,7 +7,7 @@ without a word, and the checks are red.
 
 import sys
 
-from nightly_sync.agent.sandbox_settings import SandboxSettings
+from nightly_sync.agent.settings import SandboxSettings
 from nightly_sync.audits.model import FindingKind
 from nightly_sync.demo.build import QUIET_PYTEST
 from nightly_sync.demo.model import Step, Story, Trap, edited

@@ -10,8 +10,8 @@ from nightly_sync import git
 from nightly_sync.agent import repair
 from nightly_sync.agent.assistant import Assistant, employ
 from nightly_sync.agent.base import Reply
+from nightly_sync.agent.checkout import Ground, Proposal
 from nightly_sync.agent.data import Marker
-from nightly_sync.agent.proposal import Ground, Proposal
 from nightly_sync.agent.repair import Job, Mended, NotMended
 from nightly_sync.config import SyncConfig
 from nightly_sync.conflicts import Entry

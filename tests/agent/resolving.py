@@ -6,10 +6,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from nightly_sync.agent.answers import Answers
 from nightly_sync.agent.assistant import employ
 from nightly_sync.agent.base import Reply
-from nightly_sync.agent.resolve import Claude, Ground
+from nightly_sync.agent.earlier import Answers
+from nightly_sync.agent.resolve import ClaudeResolver
 from nightly_sync.agent.settings import AgentSettings
 from nightly_sync.config import SyncConfig
 from nightly_sync.merge.model import Resolution
@@ -127,8 +127,8 @@ class Desk:
         settings = AgentSettings.model_validate(self.agent)
         self.assistant = employ(settings, self.script, folder / "transcript.jsonl")
         self.answers = Answers(folder / "answers")
-        ground = Ground(repo.path, config, source, target)
-        self.claude = Claude(ground, self.assistant, self.answers)
+        at = repo.path, config, source, target
+        self.claude = ClaudeResolver(*at, self.assistant, self.answers)
 
     def resolve(self, path: str = "app.py") -> Mapping[int, Resolution]:
         """What becomes of a file's open hunks."""

@@ -22,7 +22,7 @@ from starlette.responses import StreamingResponse
 
 from nightly_sync.agent.client import connect
 from nightly_sync.agent.settings import AgentSettings
-from nightly_sync.agent.stream import Claude, Timing
+from nightly_sync.agent.stream import Api, Timing
 from tests.agent.rules import Binding, problems
 from tests.agent.shapes import misshapen
 
@@ -147,7 +147,7 @@ class StandIn:
     def __init__(self) -> None:
         self._server = LLMockServer()
         self._server.app.add_middleware(_Recorder, standin=self)
-        self._clients: dict[str, Claude] = {}
+        self._clients: dict[str, Api] = {}
         self.reset()
 
     def __enter__(self) -> "StandIn":
@@ -176,14 +176,14 @@ class StandIn:
         """Settings that lead here."""
         return AgentSettings(**{"enabled": True, "base_url": self.url, **changes})
 
-    def connect(self, time: Time | None = None, **changes: Any) -> Claude:
+    def connect(self, time: Time | None = None, **changes: Any) -> Api:
         """Claude, as the product reaches it; clients are kept, as each loads certificates."""
         settings = self.settings(**changes)
         known = settings.base_url
         if known not in self._clients:
             self._clients[known] = connect(settings, KEY)
         client, timing = self._clients[known].client, (time or Time()).timing
-        return Claude(client, settings.stall_seconds, timing)
+        return Api(client, settings.stall_seconds, timing)
 
     def play(self, *turns: Turn) -> None:
         """What the next requests get."""

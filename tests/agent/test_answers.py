@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nightly_sync.agent import answers
-from nightly_sync.agent.answers import Answers
+from nightly_sync.agent import earlier
+from nightly_sync.agent.earlier import Answers
 from nightly_sync.merge.hunks import Hunk
 from nightly_sync.review.acceptance import HunkAnswer, HunkTask
 
@@ -66,5 +66,5 @@ def test_another_format_forgets_what_was_kept_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Answers(tmp_path).keep(TASK, said("a"))
-    monkeypatch.setattr(answers, "FORMAT", "another")
+    monkeypatch.setattr(earlier, "FORMAT", "another")
     assert Answers(tmp_path).recall(TASK) is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nightly_sync.agent.base import ToolResult
-from nightly_sync.agent.context import (
+from nightly_sync.agent.messages import (
     CLEARED,
     KEEP,
     Messages,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nightly_sync.agent import guidance as module
+from nightly_sync.agent import briefing as module
+from nightly_sync.agent.briefing import guidance
 from nightly_sync.agent.data import Marker
-from nightly_sync.agent.guidance import guidance
 from tests.support.repo import TestRepo
 
 MARKER = Marker("0" * 16)

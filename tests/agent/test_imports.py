@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-IMPORTS = "nightly_sync.cli, nightly_sync.agent.loop, nightly_sync.agent.transcript"
+IMPORTS = "nightly_sync.cli, nightly_sync.agent.loop, nightly_sync.agent.assistant"
 
 
 def test_neither_the_command_line_nor_the_loop_imports_the_sdk() -> None:

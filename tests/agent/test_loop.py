@@ -9,10 +9,9 @@ import pytest
 
 from nightly_sync.agent.base import Tool, ToolResult, tool
 from nightly_sync.agent.budget import Meter, Spent
-from nightly_sync.agent.context import CLEARED
-from nightly_sync.agent.loop import CUTS, Agent, End, Ended, Task, converse
+from nightly_sync.agent.loop import CUTS, Agent, End, Ended, Task, Transcript, converse
+from nightly_sync.agent.messages import CLEARED
 from nightly_sync.agent.settings import Price
-from nightly_sync.agent.transcript import Transcript
 from nightly_sync.errors import SyncError, Unreachable
 from nightly_sync.model import Model
 from tests.agent.standin import (

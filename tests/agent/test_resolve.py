@@ -1,6 +1,7 @@
 """Claude resolves hunks: what it says is checked, and only what holds counts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,7 @@ import pytest
 from nightly_sync import git
 from nightly_sync.agent import resolve
 from nightly_sync.agent.base import Reply
-from nightly_sync.agent.hunk_history import spans
-from nightly_sync.agent.hunk_tasks import task_of
+from nightly_sync.agent.hunk_tasks import spans, task_of
 from nightly_sync.agent.look import _PATIENCE
 from nightly_sync.errors import SyncError
 from nightly_sync.merge.hunks import Hunk
@@ -36,7 +36,7 @@ from tests.agent.scripted import call, says
 
 TARGET_ONLY = "    data = load(path, cache=cache)\n"
 KEPT_BOTH = answer(BOTH)
-TWO_LEFT = "Tries left: 2."
+TWO_LEFT = "2 tries are left."
 
 
 def written(desk: Desk, path: str, fallback: Any = "source") -> bytes | None:
@@ -105,7 +105,7 @@ def test_after_the_last_try_the_fallback_applies_and_the_report_says_so(tmp_path
     desk = Desk(tmp_path, wrong, wrong, agent={"answers": 2})
     assert written(desk, "app.py") == app(SOURCE).encode()
     (left,) = desk.left
-    assert left.startswith("resolve app.py: its answers were not accepted; the last one: lines")
+    assert left.startswith("resolve app.py: Claude's 2 answers were sent back; the last one: lines")
     assert desk.script.left == 0
 
 
@@ -147,7 +147,7 @@ def test_what_no_task_may_do_is_refused_and_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("turns", "why"),
     [
-        ([call("leave", reason="Ask\n@owner: #7")], "Claude left it: Ask @ owner: # 7"),
+        ([call("leave", reason="Ask\n@owner: #7")], "Claude gave up: Ask @ owner: # 7"),
         ([says("Hm."), says("Hm.")], "the model ended its turn without an answer"),
         ([says("No.", stop="refusal")], "the model refused"),
         ([says("", stop="mystery")], "the model stopped with 'mystery'"),
@@ -264,7 +264,7 @@ def test_the_prompt_holds_the_sides_the_text_around_and_who_changed_it_why(tmp_p
     desk = Desk(tmp_path, KEPT_BOTH)
     desk.resolve()
     opening = desk.script.opening()
-    frame = f"<data-{desk.claude.marker.key} what="
+    frame = f"<data-{desk.claude.briefed.marker.key} what="
     for name, load in (("base", "path"), ("target", "path, cache=cache")):
         assert f'{frame}"hunk 0, {name}">\n    data = load({load})\n' in opening
     assert f'{frame}"name of the file">\napp.py\n' in opening
@@ -299,7 +299,7 @@ def test_planted_orders_are_framed_and_no_tool_could_obey_them(tmp_path: Path) -
 
 
 def _outside_of_frames(text: str, desk: Desk) -> str:
-    end = f"</data-{desk.claude.marker.key}>"
+    end = f"</data-{desk.claude.briefed.marker.key}>"
     return "".join(part.partition("<data-")[0] for part in text.split(end))
 
 
@@ -326,8 +326,7 @@ def test_what_the_memory_recalls_is_shown(tmp_path: Path) -> None:
             return Resolution(rule="x", take=Take.TARGET, evidence="", status=Status.SETTLED)
 
     desk = Desk(tmp_path, KEPT_BOTH)
-    at = desk.claude
-    resolve.Claude(at.ground, at.assistant, at.answers, Elephant())(conflicts()["app.py"])
+    replace(desk.claude, memory=Elephant())(conflicts()["app.py"])
     assert f'hunk 0, as it was resolved before">\n{TARGET_ONLY}' in desk.script.opening()
 
 
@@ -416,7 +415,7 @@ def test_an_accepted_answer_is_not_asked_for_again(tmp_path: Path) -> None:
 
 def test_what_is_remembered_is_checked_again(tmp_path: Path) -> None:
     desk = Desk(tmp_path, KEPT_BOTH)
-    touches = desk.claude.ground.touches
+    touches = desk.claude.touches
     task = task_of(conflicts()["app.py"], (0,), {}, touches)
     wrong = HunkAnswer(
         texts=(HunkText(hunk=0, text=TARGET_ONLY),), rationale="x", confidence="high"

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from nightly_sync.agent import memory, probe, sandbox
+from nightly_sync.agent import sandbox, watch
 from nightly_sync.commands import TAIL, CommandResult
 from tests.support.sandboxes import PYTHON, processes_with, settings
 from tests.support.sandboxes import sandbox as opened
@@ -241,8 +241,8 @@ def test_a_command_is_stopped_when_the_machine_runs_short_of_memory(
     """Whoever holds it: a memfd, say, is in no process's account."""
     box = opened(tmp_path / "checkout")
     (tmp_path / "meminfo").write_text("MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 50 kB\n")
-    monkeypatch.setattr(memory, "_PROC", tmp_path)
-    assert not memory.is_short()
+    monkeypatch.setattr(watch, "_PROC", tmp_path)
+    assert not watch.is_short()
     (tmp_path / "meminfo").write_text("MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 49 kB\n")
     result = box.run(["sleep", "60"], 20)
     assert "[stopped: the machine ran short of memory]" in result.output
@@ -279,8 +279,8 @@ def test_without_bubblewrap_there_is_no_sandbox_and_the_report_can_say_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(probe.Unavailable) as caught:
-        probe.opened(tmp_path, settings())
+    with pytest.raises(sandbox.Unavailable) as caught:
+        sandbox.opened(tmp_path, settings())
     assert str(caught.value) == (
         "Claude could run no commands: bubblewrap is not installed (on Debian: apt-get install "
         "bubblewrap)."
@@ -304,8 +304,8 @@ def test_a_bubblewrap_that_does_not_work_is_noticed_before_any_command(
     fake.write_text(f"#!/bin/sh\n{script}\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
-    with pytest.raises(probe.Unavailable, match="the sandbox does not work on this machine"):
-        probe.opened(tmp_path, settings())
+    with pytest.raises(sandbox.Unavailable, match="the sandbox does not work on this machine"):
+        sandbox.opened(tmp_path, settings())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root escapes the limit")
@@ -314,8 +314,8 @@ def test_a_limit_on_processes_that_does_not_hold_is_noticed(
 ) -> None:
     opened(tmp_path / "checkout")
     monkeypatch.setattr(sandbox, "_is_root", lambda: False)
-    with pytest.raises(probe.Unavailable, match="the limit on processes does not hold"):
-        probe.opened(tmp_path, settings(processes=25))
+    with pytest.raises(sandbox.Unavailable, match="the limit on processes does not hold"):
+        sandbox.opened(tmp_path, settings(processes=25))
 
 
 @pytest.mark.parametrize(
@@ -332,8 +332,8 @@ def test_an_environment_that_would_show_too_much_or_nothing_is_refused(
     tmp_path: Path, folder: str, reason: str
 ) -> None:
     opened(tmp_path / "checkout")
-    with pytest.raises(probe.Unavailable, match=reason):
-        probe.opened(tmp_path, settings(environment=(folder,)))
+    with pytest.raises(sandbox.Unavailable, match=reason):
+        sandbox.opened(tmp_path, settings(environment=(folder,)))
 
 
 def test_a_virtual_environment_without_its_python_is_noticed(tmp_path: Path) -> None:
@@ -342,8 +342,8 @@ def test_a_virtual_environment_without_its_python_is_noticed(tmp_path: Path) -> 
     (venv / "bin").mkdir(parents=True)
     (venv / "pyvenv.cfg").touch()
     (venv / "bin" / "python").symlink_to(tmp_path / "elsewhere" / "python")
-    with pytest.raises(probe.Unavailable, match=f"the Python of {venv} does not start"):
-        probe.opened(tmp_path, settings(environment=(str(venv),)))
+    with pytest.raises(sandbox.Unavailable, match=f"the Python of {venv} does not start"):
+        sandbox.opened(tmp_path, settings(environment=(str(venv),)))
 
 
 def test_an_environment_in_a_folder_for_temporary_files_is_seen(tmp_path: Path) -> None:

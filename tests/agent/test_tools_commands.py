@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from nightly_sync import git
+from nightly_sync.agent.checkout import kept
 from nightly_sync.agent.command_tool import Commands
 from nightly_sync.agent.guard import Refusal
-from nightly_sync.agent.originals import kept
-from nightly_sync.agent.sandbox_settings import AgentCommand
+from nightly_sync.agent.settings import AgentCommand
 from tests.agent.benches import Workplace, workplace
 from tests.support.sandboxes import sandbox
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nightly_sync.agent.assistant import hire
+from nightly_sync.agent.loop import Transcript
 from nightly_sync.agent.settings import AgentSettings
-from nightly_sync.agent.transcript import Transcript
 
 NOW = datetime(2026, 11, 30, 21, 0, tzinfo=UTC)
 ODD = "caf\udce9 \ud800 \x00\x1b \u2028 \U0001f600 \n{"

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from nightly_sync.agent import probe
-from nightly_sync.agent.sandbox import Sandbox
-from nightly_sync.agent.sandbox_settings import SandboxSettings
+from nightly_sync.agent.sandbox import Sandbox, opened
+from nightly_sync.agent.settings import SandboxSettings
 
 NEEDED = "NIGHTLY_SYNC_NEEDS_SANDBOX"  # set where a skipped test would hide a hole
 PYTHON = (sys.prefix, sys.base_prefix)
@@ -27,7 +26,7 @@ def sandbox(checkout: Path, **changed: Any) -> Sandbox:
     if shutil.which("bwrap") is None and not os.environ.get(NEEDED):
         pytest.skip("bubblewrap is not installed")
     checkout.mkdir(exist_ok=True)
-    return probe.opened(checkout, settings(**changed))
+    return opened(checkout, settings(**changed))
 
 
 def processes_with(marker: str) -> list[str]:

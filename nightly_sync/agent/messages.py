@@ -18,7 +18,6 @@ CLEARED = "[cleared to make room; use the tool again if it still matters]"
 KEEP = 4  # newest tool results that stay
 CHARACTERS = 4  # to a token, roughly; only to tell whether clearing is worth a cold cache
 WORTH = 0.1  # of the limit that clearing must free
-_EPHEMERAL = {"cache_control": {"type": "ephemeral"}}
 _THINKING = ("thinking", "redacted_thinking")
 # An answer that was cut short can end in these, without what makes them valid.
 _PROOF = {"text": "text", "thinking": "signature"}
@@ -30,7 +29,6 @@ def text_block(text: str) -> Block:
 
 
 def result_block(call: Block, result: ToolResult) -> Block:
-    """The answer to a tool call."""
     block = {"type": "tool_result", "tool_use_id": call["id"], "content": sendable(result.text)}
     return {**block, "is_error": True} if result.is_error else block
 
@@ -66,13 +64,13 @@ def marked(messages: Messages) -> list[Message]:
     new = list(messages)
     for at in [at for at, message in enumerate(messages) if message["role"] == "user"][-2:]:
         *others, last = new[at]["content"]
-        new[at] = {**new[at], "content": [*others, {**last, **_EPHEMERAL}]}
+        new[at] = {**new[at], "content": [*others, for_cache(last)]}
     return new
 
 
-def system_blocks(text: str) -> list[Block]:
-    """The system prompt; its mark caches the tools, which come before it, too."""
-    return [{**text_block(text), **_EPHEMERAL}]
+def for_cache(block: Block) -> Block:
+    """The block, with a mark: the API keeps all up to here in its cache."""
+    return {**block, "cache_control": {"type": "ephemeral"}}
 
 
 @dataclass(frozen=True)
