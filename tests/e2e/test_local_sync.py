@@ -1,15 +1,20 @@
-"""Whole flows on the local forge: every outcome, with a real origin and real checks."""
+"""Whole flows on the local forge, with a real origin and real checks.
 
+Outcomes that the library alone decides are under scenarios, in test_local_nights.py.
+"""
+
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nightly_sync.errors import StopForPerson
+from nightly_sync.errors import Exit, StopForPerson
 from nightly_sync.record import Outcome, RunRecord
+from tests.support import night
 from tests.support.kept import artifact_keys
-from tests.support.site import OK, Site
+from tests.support.site import Site
 
 pytestmark = pytest.mark.usefixtures("prefect")
 
@@ -22,6 +27,11 @@ def _sync(site: Site, **fields: Any) -> RunRecord:
     record = sync(site.config(**fields))
     assert isinstance(record, RunRecord)
     return record
+
+
+def _before(site: Site) -> RunRecord:
+    """What an earlier night left."""
+    return night.played(site.config(), "before")
 
 
 def _site(tmp_path: Path) -> Site:
@@ -48,15 +58,9 @@ def test_a_clean_sync_ends_ready(tmp_path: Path) -> None:
     assert parents.split() == [before["dev"], before["main"]]
 
 
-def test_proposals_end_ready_with_something_to_look_at(tmp_path: Path) -> None:
-    record = _sync(_conflicted(tmp_path))
-    assert (record.outcome, record.proposals) == (Outcome.READY_NEEDS_LOOK, 1)
-    assert record.conflicts == {"contents": 1}
-
-
 def test_nothing_to_do_pushes_nothing_and_closes_what_is_left_over(tmp_path: Path) -> None:
     site = _site(tmp_path)
-    first = _sync(site)
+    first = _before(site)
     site.repo.git("fetch", "-q", "origin")
     site.repo.git("merge", "-q", "--ff-only", first.head_sha)
     site.push("dev")
@@ -76,42 +80,6 @@ def test_a_failing_check_keeps_the_draft_and_says_why(tmp_path: Path) -> None:
     assert "AssertionError" in pull["body"]
 
 
-def test_a_failure_the_target_knows_is_pre_existing_and_never_green(tmp_path: Path) -> None:
-    site = _site(tmp_path)
-    fails = "import sys; sys.exit('FAILED tests/test_old.py::test_old - boom')"
-    checks = [OK, {"name": "old", "run": f'python -c "{fails}"'}]
-    record = _sync(site, checks=checks)
-    assert record.outcome is Outcome.PRE_EXISTING_ONLY
-    assert record.checks_pre_existing == 1
-    assert site.pulls()[0]["draft"]
-
-
-def test_a_failure_that_says_nothing_proves_nothing(tmp_path: Path) -> None:
-    """Red on the target too, but silent: two silences are no equal signatures."""
-    checks = [OK, {"name": "old", "run": "python -c 'raise SystemExit(1)'"}]
-    assert _sync(_site(tmp_path), checks=checks).outcome is Outcome.CI_FAILED
-
-
-def test_pre_existing_failures_may_be_accepted_by_the_config(tmp_path: Path) -> None:
-    site = _site(tmp_path)
-    fails = "import sys; sys.exit('FAILED tests/test_old.py::test_old - boom')"
-    checks = [OK, {"name": "old", "run": f'python -c "{fails}"'}]
-    record = _sync(site, checks=checks, accept_pre_existing=True)
-    assert record.outcome is not Outcome.CI_FAILED
-    assert record.checks_pre_existing == 1
-    assert not site.pulls()[0]["draft"]
-
-
-def test_an_audit_error_keeps_the_draft_although_checks_pass(tmp_path: Path) -> None:
-    twice = "def f():\n    return 1\n"
-    gap = "".join(f"x{number} = {number}\n" for number in range(20))
-    site = Site(tmp_path).diverge({"a.py": gap}, {"a.py": twice + gap}, {"a.py": gap + twice})
-    record = _sync(site)
-    assert record.outcome is Outcome.DRAFT_FINDINGS
-    assert record.findings == {"duplicate-definition": 1}
-    assert site.pulls()[0]["draft"]
-
-
 def test_an_unresolved_conflict_stops_before_anything_is_pushed(tmp_path: Path) -> None:
     site = Site(tmp_path).diverge({"x": ""}, {"a": "file\n"}, {"a/b": "folder\n"})
     before = site.branches()
@@ -123,28 +91,15 @@ def test_an_unresolved_conflict_stops_before_anything_is_pushed(tmp_path: Path) 
 
 def test_a_rerun_with_the_same_inputs_resumes_and_opens_nothing_twice(tmp_path: Path) -> None:
     site = _site(tmp_path)
-    first, second = _sync(site), _sync(site)
+    first, second = _before(site), _sync(site)
     assert (second.head_sha, second.sync_branch) == (first.head_sha, first.sync_branch)
     assert len(site.pulls()) == 1
     assert second.outcome is Outcome.READY
 
 
-def test_a_rerun_with_new_commits_replaces_the_first(tmp_path: Path) -> None:
-    site = _site(tmp_path)
-    first = _sync(site)
-    site.repo.checkout("main")
-    site.repo.commit("More (#3)", {"c.py": "z = 1\n"})
-    site.push()
-    second = _sync(site)
-    assert second.sync_branch == f"{first.sync_branch}-2"
-    old, new = site.pulls()
-    assert (old["open"], new["open"]) == (False, True)
-    assert site.branches()[first.sync_branch] == first.head_sha
-
-
 def test_somebody_elses_commit_on_the_branch_stops_the_run_and_stays(tmp_path: Path) -> None:
     site = _site(tmp_path)
-    first = _sync(site)
+    first = _before(site)
     site.repo.git("fetch", "-q", "origin")
     site.repo.git("checkout", "-q", "-b", "hand", first.head_sha)
     by_hand = site.repo.commit("By hand", {"hand.py": "h = 1\n"})
@@ -153,16 +108,6 @@ def test_somebody_elses_commit_on_the_branch_stops_the_run_and_stays(tmp_path: P
         _sync(site)
     assert site.branches()[first.sync_branch] == by_hand
     assert [pull["open"] for pull in site.pulls()] == [True]
-
-
-def test_a_pull_request_with_the_manual_label_is_left_alone(tmp_path: Path) -> None:
-    site = _site(tmp_path)
-    _sync(site, labels=["hands-off"])
-    site.repo.checkout("main")
-    site.repo.commit("More (#3)", {"c.py": "z = 1\n"})
-    site.push()
-    _sync(site, manual_label="hands-off")
-    assert [pull["open"] for pull in site.pulls()] == [True, True]
 
 
 def test_a_reverted_sync_stops(tmp_path: Path) -> None:
@@ -175,47 +120,30 @@ def test_a_reverted_sync_stops(tmp_path: Path) -> None:
     assert site.synced() == []
 
 
-def test_a_repair_by_the_formatter_turns_red_checks_green(tmp_path: Path) -> None:
-    """The source's new file fails the style check; the configured formatter mends it."""
-    site = Site(tmp_path).diverge({**SLOW}, {"new.py": "z=1\n"}, {"b.py": "y = 2\n"})
-    style = (
-        "import pathlib, sys\n"
-        "bad = [p for p in pathlib.Path().glob('*.py') if '=1' in p.read_text()]\n"
-        "[print(f'would reformat {p}') for p in bad]\n"
-        "sys.exit(bool(bad))\n"
-    )
-    mend = (
-        "import pathlib, sys\n"
-        "for p in map(pathlib.Path, sys.argv[1:]):\n"
-        "    p.write_text(p.read_text().replace('=1', ' = 1'))\n"
-    )
-    (tmp_path / "style.py").write_text(style)
-    (tmp_path / "mend.py").write_text(mend)
-    record = _sync(
-        site,
-        checks=[{"name": "black", "run": f"python {tmp_path / 'style.py'}"}],
-        formatters=[{"name": "mend", "run": f"python {tmp_path / 'mend.py'}"}],
-    )
-    assert (record.outcome, record.fix_rounds) == (Outcome.READY_NEEDS_LOOK, 1)
-    site.repo.git("fetch", "-q", "origin")
-    assert site.repo.git("show", f"{record.head_sha}:new.py") == "z = 1"
-    assert (
-        site.repo.git(
-            "rev-list", "--count", f"{record.head_sha}^2..{record.head_sha}^1", check=False
-        )
-        == ""
-    )
-
-
-def test_no_ci_must_be_said(tmp_path: Path) -> None:
-    site = _site(tmp_path)
-    record = _sync(site, checks=[], sentinel=None, no_ci=True)
-    assert record.outcome is Outcome.READY
-
-
 def test_the_run_leaves_its_artifacts_under_stable_keys(tmp_path: Path) -> None:
     site = _conflicted(tmp_path)
     keys = artifact_keys(_sync(site).run_id)
     kinds = ("report", "conflicts", "diff-stats", "metrics", "ci-progress")
     for kind in kinds:
         assert any(key.startswith(f"{kind}-origin-main-dev-") for key in keys), (kind, keys)
+
+
+def test_a_prefect_server_that_is_gone_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Reported: `run` with an unreachable PREFECT_API_URL ended in a traceback of 60 lines."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    from nightly_sync import cli
+
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps(_site(tmp_path).fields()))
+    monkeypatch.setattr("sys.argv", ["nightly-sync", "run", "--config", str(file)])
+    monkeypatch.setattr(cli, "_prefect_defaults", lambda: None)  # it changes the environment
+    gone = temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"})
+    with gone, pytest.raises(SystemExit) as ended:
+        cli.main()
+    told = capsys.readouterr().err
+    assert ended.value.code == Exit.FAILED
+    assert "no Prefect server answers at http://127.0.0.1:9/api" in told
+    assert "Traceback" not in told

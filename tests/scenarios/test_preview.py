@@ -247,19 +247,3 @@ def test_a_clone_of_sha256_is_one_sentence(tmp_path: Path) -> None:
     result = _preview(folder, tmp_path / "out")
     assert result.returncode == Exit.STOPPED
     assert "SHA-256 repository" in result.stderr
-
-
-def test_a_prefect_server_that_is_gone_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Reported: `run` with an unreachable PREFECT_API_URL ended in a traceback of 60 lines."""
-    repo = _conflicted(tmp_path / "clone")
-    file = tmp_path / "x.yaml"
-    file.write_text(f"repository: {repo.path}\nworkspace: {tmp_path / 'home'}\nno_ci: true\n")
-    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
-    command = [sys.executable, "-m", "nightly_sync", "run", "--config", str(file)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == Exit.FAILED
-    assert "no Prefect server answers at http://127.0.0.1:9/api" in result.stderr
-    assert "Traceback" not in result.stderr

@@ -1,5 +1,6 @@
 """Facts of made-up runs, for tests of reports."""
 
+from functools import cache
 from typing import Any
 
 from nightly_sync.audits.model import Finding, FindingKind, Severity
@@ -110,6 +111,7 @@ def facts(*paths: PathPlan, **changes: Any) -> ReportFacts:
     return plain.model_copy(update=changes)
 
 
+@cache
 def large(files: int, patch_lines: int = 40) -> ReportFacts:
     """A night with many conflicted files, each with commits on both sides and a patch."""
     commits = tuple(touch(number) for number in range(1, 9))
@@ -118,5 +120,5 @@ def large(files: int, patch_lines: int = 40) -> ReportFacts:
         path(name, hunks=1 + number % 7, source_commits=commits, target_commits=commits)
         for number, name in enumerate(names)
     ]
-    patches = tuple(patch(name, patch_lines + number) for number, name in enumerate(names))
+    patches = tuple(patch(name, patch_lines + number % 150) for number, name in enumerate(names))
     return facts(*items, diffs=patches, findings=tuple(finding(name) for name in names[::2]))

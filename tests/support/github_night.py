@@ -7,20 +7,16 @@ is open already, at the price of copying files; `whole` goes all the way.
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nightly_sync import ci, conclude, divergence, publish, report_facts, session, stale, workspace
-from nightly_sync.checks.gate import Verdict
-from nightly_sync.ci import Watched
-from nightly_sync.fixers import fixers_for
+from nightly_sync import publish, session, workspace
 from nightly_sync.fixers.base import Fixer
-from nightly_sync.forge.base import Cost, PullRequest
+from nightly_sync.forge.base import PullRequest
 from nightly_sync.merge import step
-from nightly_sync.merge.step import Merged
 from nightly_sync.repair import Head
 from nightly_sync.reports.model import ReportFacts
 from nightly_sync.session import Session
@@ -30,6 +26,10 @@ from tests.github.people import Person
 from tests.github.server import GitHub
 from tests.github.state import Event, Pull
 from tests.support.github_site import ASK, GitHubSite
+from tests.support.night import Ended as Ended
+from tests.support.night import ended
+from tests.support.night import followed as followed
+from tests.support.night import merged as merged
 
 POLL = 120  # seconds
 
@@ -43,65 +43,10 @@ def opened(hub: GitHubSite, run_id: str = "run-1", **fields: Any) -> Iterator[Se
         yield run
 
 
-def merged(run: Session) -> Merged:
-    """Fetch, compare, merge, audit."""
-    place, config = run.workspace, run.config
-    workspace.fetch(place, run.origin, config.git_timeout_seconds)
-    heads = workspace.branches(place)
-    parted = divergence.check(place.repository, heads[config.source], heads[config.target], config)
-    made = step.merge(run, parted)
-    facts = report_facts.with_audits(made.facts, place.repository, made.facts.head, config)
-    return made.model_copy(update={"facts": facts})
-
-
-@dataclass
-class Seen:
-    """What a run told on the way: each verdict, and what reading the checks had cost."""
-
-    verdicts: list[Verdict] = field(default_factory=list)
-    costs: list[Cost] = field(default_factory=list)
-
-    def __call__(self, verdict: Verdict, cost: Cost) -> None:
-        self.verdicts.append(verdict)
-        self.costs.append(cost)
-
-    @property
-    def reasons(self) -> list[str]:
-        """What it said, without doubles."""
-        return list(dict.fromkeys(verdict.reason for verdict in self.verdicts))
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a night came out."""
-
-    watched: Watched
-    facts: ReportFacts
-    seen: Seen
-
-
-def followed(
-    run: Session, pull: PullRequest, head: Head, facts: ReportFacts, fixers: Sequence[Fixer] | None
-) -> Ended:
-    """Follow the checks to the end and conclude; the configured fixers unless told otherwise."""
-    seen = Seen()
-    if fixers is None:
-        fixers = fixers_for(run, facts, head.tip)
-    watched = ci.follow(run, pull, head, fixers, seen)
-    final = conclude.after_repairs(run, facts, watched)
-    return Ended(watched, conclude.conclude(run, pull, final, watched), seen)
-
-
 def whole(hub: GitHubSite, run_id: str = "run-1", **fields: Any) -> Ended:
-    """A whole night: find what is stale, merge, publish, close, follow, conclude."""
+    """A whole night."""
     with opened(hub, run_id, **fields) as run:
-        found = stale.find(run)
-        made = merged(run)
-        pull = publish.publish(run, made)
-        publish.ask_for_review(run, pull)
-        stale.close(run, found, pull)
-        head = step.head_of(run.workspace.repository, made)
-        return followed(run, pull, head, made.facts, None)
+        return ended(run)
 
 
 @dataclass(frozen=True)

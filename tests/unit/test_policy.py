@@ -7,17 +7,19 @@ formats were tried three times, 60 to 80 seconds in all, before the reason was t
 from typing import Any, cast
 
 import pytest
-from prefect.states import Failed
 
 from nightly_sync.errors import ConfigError, StopForPerson, SyncError, Unreachable
 from nightly_sync.forge.github.refusals import GitHubError, GitHubUnreachable
 from nightly_sync.git import GitError, GitRefused, GitTimeout, GitUnreachable
-from tasks.policy import may_pass_by_itself
 
 ANY = cast(Any, None)  # the task and its run decide nothing
 
 
 def _retried(error: Exception) -> bool:
+    from prefect.states import Failed
+
+    from tasks.policy import may_pass_by_itself
+
     return may_pass_by_itself(ANY, ANY, Failed(data=error))
 
 

@@ -9,7 +9,6 @@ from nightly_sync import secrets, session
 from nightly_sync.commands import command_environment
 from nightly_sync.config import SyncConfig
 from nightly_sync.errors import ConfigError
-from tasks.secrets import read_secret
 
 URL = "https://github.com/acme/widgets"
 
@@ -20,6 +19,8 @@ def _config(**github: Any) -> SyncConfig:
 
 
 def test_a_variable_is_read_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tasks.secrets import read_secret
+
     monkeypatch.setenv("MY_TOKEN", " one\n")
     assert secrets.from_environment("env:MY_TOKEN") == "one"
     monkeypatch.setenv("MY_TOKEN", "two")
