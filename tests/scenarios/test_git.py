@@ -103,11 +103,15 @@ def test_a_remote_that_never_answers_may_do_so_later(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_kills_its_git(tmp_path: Path) -> None:
-    """What Prefect's cancellation does: an exception in the main thread while git runs."""
+    """What Prefect's cancellation does: an exception in the main thread while git runs.
+
+    Reported: hung for ever where the suite was started in the background, which ignores SIGINT.
+    """
     repo = _repo(tmp_path)
     pid = tmp_path / "pid"
     code = (
-        "import sys\nfrom pathlib import Path\nfrom nightly_sync import git\n"
+        "import signal\nimport sys\nfrom pathlib import Path\nfrom nightly_sync import git\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "git.run(Path(sys.argv[1]), '-c', 'alias.hang=!echo $$ > ' + sys.argv[2] + "
         "'; echo up >&2; sleep 600', 'hang')\n"
     )
@@ -116,7 +120,10 @@ def test_an_interrupted_run_kills_its_git(tmp_path: Path) -> None:
         while not (pid.exists() and pid.read_text().strip()):
             assert child.poll() is None
         child.send_signal(signal.SIGINT)
-        child.wait(30)
+        try:
+            child.wait(30)
+        finally:
+            child.kill()
     assert not _running(int(pid.read_text()))
 
 
