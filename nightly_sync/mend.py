@@ -115,7 +115,9 @@ class _Repairs:
 
     def restore(self) -> None:
         """Put back what only the target had."""
-        for item in lost(self._facts_of(self.tree)):
+        facts = self._facts_of(self.tree)
+        self._found[self.tree] = audits.run_all(facts)
+        for item in lost(facts):
             if not self._closed(item.path):
                 told = f"{', '.join(item.names)} in {shown(item.path)}, which the merge dropped"
                 self._mend(_restoring(item, self), told)
@@ -142,24 +144,26 @@ class _Repairs:
         files = {path, *(self._paths() & words)}
         return Wrong(path, mine, frozenset(name for name in files if not self._closed(name)))
 
-    def _paths(self) -> set[str]:
+    def _paths(self) -> frozenset[str]:
         """Every file of the merged tree and of both sides."""
+        return self._side_paths.union(git.tree_entries(self._ground.repo, self.tree))
+
+    @cached_property
+    def _side_paths(self) -> frozenset[str]:
         at = self._ground
-        trees = (git.tree_entries(at.repo, tree) for tree in (at.tree, at.source, at.target))
-        return {path for tree in trees for path in tree}
+        trees = (git.tree_entries(at.repo, sha) for sha in (at.source, at.target))
+        return frozenset(path for tree in trees for path in tree)
 
     def _closed(self, path: str) -> bool:
         return bool(WriteGuard(self._run.config, {path}).forbidden(path))
 
     def _mend(self, job: Job, told: str) -> None:
-        assistant = self._run.assistant
         answer = editing.mend(self._claude, self._ground, job)
         if isinstance(answer, Mended):
             self._ground = replace(self._ground, tree=answer.tree)
             self.done.append(answer.summary)
         else:
-            known = assistant.limit or assistant.problem
-            assistant.leave(told if known else f"{told}: {answer.reason}")
+            self._run.assistant.leave(told, answer.reason)
 
     @cached_property
     def _claude(self) -> Briefed:

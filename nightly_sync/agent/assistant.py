@@ -72,9 +72,9 @@ class Assistant:
         refusal = AgentRefusal(task=task, path=path, kind=kind, evidence=evidence)
         self.refusals.append(refusal)
 
-    def leave(self, what: str) -> None:
-        """Note what stays undone."""
-        why = self.limit or self.problem
+    def leave(self, what: str, why: str = "") -> None:
+        """Note what stays undone; `why` unless it could not be asked, or not any more."""
+        why = self.limit or self.problem or why
         self.left.append(f"{what}: {why}" if why else what)
 
     def skip(self, task: str, file: str, why: str = "") -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from nightly_sync.config import Fallback
+from nightly_sync.forge.local_files import make_folder, write_model
 from nightly_sync.merge import hunks
 from nightly_sync.merge.hunks import Hunk
 from nightly_sync.merge.model import Resolution, Status, Take
@@ -47,11 +48,8 @@ class Answers:
 
     def keep(self, task: HunkTask, answer: HunkAnswer) -> None:
         """Keep an answer, at once and whole: the run may be killed at any moment."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = self._file(task)
-        draft = file.with_suffix(".new")
-        draft.write_text(answer.model_dump_json(), "utf-8")
-        draft.replace(file)
+        make_folder(self.folder)
+        write_model(self._file(task), answer)
 
     def _file(self, task: HunkTask) -> Path:
         """Named by the path and the very texts of the conflict."""

@@ -125,9 +125,7 @@ class ClaudeFixer:
 
     def _leave(self, own: Sequence[FailureGroup], answer: NotMended) -> None:
         names = ", ".join(dict.fromkeys(name for item in own for name in item.checks))
-        assistant = self._run.assistant
-        why = "" if assistant.limit or assistant.problem else f": {answer.reason}"
-        assistant.leave(f"failing checks ({names}){why}")
+        self._run.assistant.leave(f"failing checks ({names})", answer.reason)
 
 
 @dataclass(frozen=True)

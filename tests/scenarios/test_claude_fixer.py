@@ -3,7 +3,7 @@
 Conversations are played by script; the checkouts, the audits and GitHub's stand-in are not.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,7 @@ from tests.github.ci import Act
 from tests.support import facts as made_up
 from tests.support.github_night import Ended, Night, followed
 from tests.support.github_site import GATE, GREEN
+from tests.support.night import Scribbler
 from tests.support.sandboxes import sandbox
 
 LOG = """\
@@ -254,18 +255,6 @@ def test_a_spent_budget_keeps_what_was_pushed_before(night: Night) -> None:
     assert any("the limit of 3 turns is reached" in note for note in ended.watched.notes)
     assert night.tip == ended.watched.head.tip != night.start.head.tip
     assert night.pull.draft
-
-
-class Scribbler:
-    """A fixer that never runs out of ideas."""
-
-    rounds = 0
-
-    def fix(self, failures: Sequence[FailureGroup], worktree: Path) -> Change:
-        """One more."""
-        self.rounds += 1
-        (worktree / "a.py").write_text(f"attempt = {self.rounds}\n")
-        return Change(summary=f"attempt {self.rounds}", files=("a.py",))
 
 
 def test_repairs_end_once_all_that_fails_came_back_unchanged_twice(night: Night) -> None:

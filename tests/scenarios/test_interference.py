@@ -24,6 +24,7 @@ from nightly_sync.repair import Head
 from nightly_sync.reports.model import ReportFacts
 from nightly_sync.session import Session
 from nightly_sync.workspace import Busy
+from tests.support.night import Scribbler
 from tests.support.repo import diverged
 from tests.support.site import Site
 
@@ -162,17 +163,6 @@ def test_a_ready_pull_request_of_an_earlier_run_becomes_a_draft_again(tmp_path: 
     assert _concluded(site, lambda *_: None).outcome is Outcome.READY
     assert _concluded(site, _drop_target_commit).outcome is Outcome.STOPPED
     assert site.pulls()[0]["draft"]
-
-
-class Scribbler:
-    """A fixer that never runs out of ideas, none of which helps."""
-
-    rounds = 0
-
-    def fix(self, failures: Sequence[FailureGroup], worktree: Path) -> Change:
-        self.rounds += 1
-        (worktree / "a.py").write_text(f"attempt = {self.rounds}\n")
-        return Change(summary=f"attempt {self.rounds}", files=("a.py",))
 
 
 def test_an_origin_that_forbids_rewriting_ends_the_repairs_with_a_reason(tmp_path: Path) -> None:

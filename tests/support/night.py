@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nightly_sync import (
     ci,
@@ -15,11 +16,12 @@ from nightly_sync import (
     workspace,
 )
 from nightly_sync.checks.gate import Verdict
+from nightly_sync.checks.triage import FailureGroup
 from nightly_sync.ci import Watched
 from nightly_sync.config import SyncConfig
 from nightly_sync.divergence import Divergence
 from nightly_sync.fixers import fixers_for
-from nightly_sync.fixers.base import Fixer
+from nightly_sync.fixers.base import Change, Fixer
 from nightly_sync.forge.base import Cost, PullRequest
 from nightly_sync.merge import step
 from nightly_sync.merge.step import Merged
@@ -102,3 +104,15 @@ def played(config: SyncConfig, run_id: str = "run-1") -> RunRecord:
         record = recording.with_divergence(recording.start(run), compared)
         record = recording.with_checks(recording.with_facts(record, came.facts), came.watched)
         return recording.concluded(record, run.clock(), came.facts)
+
+
+class Scribbler:
+    """A fixer that never runs out of ideas, none of which helps."""
+
+    rounds = 0
+
+    def fix(self, failures: Sequence[FailureGroup], worktree: Path) -> Change:
+        """One more."""
+        self.rounds += 1
+        (worktree / "a.py").write_text(f"attempt = {self.rounds}\n")
+        return Change(summary=f"attempt {self.rounds}", files=("a.py",))
